@@ -1,0 +1,74 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+namespace lowtide {
+namespace {
+
+std::chrono::nanoseconds ReadClock(clockid_t id) {
+  timespec ts{};
+  clock_gettime(id, &ts);
+  return std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec);
+}
+
+}  // namespace
+
+TimePoint RealClock::Now() const {
+  return TimePoint(std::chrono::floor<std::chrono::milliseconds>(ReadClock(CLOCK_REALTIME)));
+}
+
+MonoTime RealClock::Monotonic() const { return MonoTime(ReadClock(CLOCK_MONOTONIC)); }
+
+std::chrono::nanoseconds RealClock::SuspendedTime() const {
+  return ReadClock(CLOCK_BOOTTIME) - ReadClock(CLOCK_MONOTONIC);
+}
+
+bool RealClock::SleepUntil(MonoTime deadline, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  const auto until = std::chrono::steady_clock::time_point(deadline.time_since_epoch());
+  // libstdc++'s steady_clock is CLOCK_MONOTONIC, as Monotonic() is.
+  never.wait_until(lock, stop, until, [] { return false; });
+  return !stop.stop_requested();
+}
+
+TimePoint SimulatedClock::Now() const {
+  const std::scoped_lock lock(mutex_);
+  return now_;
+}
+
+MonoTime SimulatedClock::Monotonic() const {
+  const std::scoped_lock lock(mutex_);
+  return MonoTime(mono_);
+}
+
+std::chrono::nanoseconds SimulatedClock::SuspendedTime() const {
+  const std::scoped_lock lock(mutex_);
+  return suspended_;
+}
+
+bool SimulatedClock::SleepUntil(MonoTime deadline, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait(lock, stop, [&] { return mono_ >= deadline.time_since_epoch(); });
+}
+
+void SimulatedClock::Advance(Seconds d) {
+  const std::scoped_lock lock(mutex_);
+  mono_ += ToNanoseconds(d);
+  now_ += ToMilliseconds(d);
+  changed_.notify_all();
+}
+
+void SimulatedClock::StepUtc(Seconds d) {
+  const std::scoped_lock lock(mutex_);
+  now_ += ToMilliseconds(d);
+}
+
+void SimulatedClock::Suspend(Seconds d) {
+  const std::scoped_lock lock(mutex_);
+  now_ += ToMilliseconds(d);
+  suspended_ += ToNanoseconds(d);
+}
+
+}  // namespace lowtide

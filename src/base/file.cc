@@ -1,0 +1,107 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+
+namespace lowtide {
+namespace {
+
+Code CodeForErrno(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR: return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS: return Code::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE: return Code::kResourceExhausted;
+    default: return Code::kUnavailable;
+  }
+}
+
+Status WriteAll(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return FailErrno(errno, "cannot write " + path);
+    }
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unexpected<Error> FailErrno(int error_number, std::string_view what) {
+  return Fail(CodeForErrno(error_number), fmt::format("{}: {}", what, ::strerror(error_number)));
+}
+
+Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.Valid()) return FailErrno(errno, "cannot read " + path.string());
+  std::string content;
+  std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t n = ::read(fd.Get(), buffer.data(), buffer.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return FailErrno(errno, "cannot read " + path.string());
+    }
+    if (n == 0) return content;
+    content.append(buffer.data(), static_cast<std::size_t>(n));
+    if (content.size() > max_bytes) {
+      return Fail(Code::kResourceExhausted,
+                  fmt::format("{} is larger than {} bytes", path.string(), max_bytes));
+    }
+  }
+}
+
+Status WriteFileDurably(const std::filesystem::path& path, std::string_view content) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.Valid()) return FailErrno(errno, "cannot create " + temporary);
+  const auto discard = [&](std::unexpected<Error> error) -> Status {
+    ::unlink(temporary.c_str());
+    return error;
+  };
+  if (auto written = WriteAll(fd.Get(), content, temporary); !written) {
+    return discard(std::unexpected(written.error()));
+  }
+  if (::fsync(fd.Get()) != 0) return discard(FailErrno(errno, "cannot sync " + temporary));
+  fd.Reset();
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    return discard(FailErrno(errno, "cannot rename " + temporary));
+  }
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const UniqueFd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!dir.Valid() || ::fsync(dir.Get()) != 0) {
+    return FailErrno(errno, "cannot sync folder " + folder.string());
+  }
+  return {};
+}
+
+Status MakeDirectories(const std::filesystem::path& path) {
+  std::filesystem::path partial;
+  for (const auto& part : path) {
+    partial /= part;
+    if (::mkdir(partial.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
+      const int error_number = errno;
+      struct stat info{};
+      if (::stat(partial.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
+      return FailErrno(error_number, "cannot make folder " + partial.string());
+    }
+  }
+  return {};
+}
+
+}  // namespace lowtide

@@ -1,0 +1,53 @@
+#include "base/log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames = {"debug", "info", "warning", "error", "off"};
+
+std::atomic<LogLevel> g_level{LogLevel::kWarning};
+std::atomic<LogFormat> g_format{LogFormat::kText};
+
+std::string_view Name(LogLevel level) { return kNames[static_cast<std::size_t>(level)]; }
+
+}  // namespace
+
+Result<LogLevel> ParseLogLevel(std::string_view name) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<LogLevel>(i);
+  }
+  return Fail(Code::kInvalidArgument,
+              fmt::format("log level '{}'; allowed are debug, info, warning, error, off", name));
+}
+
+void ConfigureLog(LogLevel level, LogFormat format) {
+  g_level = level;
+  g_format = format;
+}
+
+void Log(LogLevel level, std::string_view message) {
+  if (level < g_level.load() || level == LogLevel::kOff) return;
+  std::string line;
+  if (g_format.load() == LogFormat::kJson) {
+    line = DumpJson(Json{{"ts", FormatTime(RealClock().Now())},
+                         {"level", std::string(Name(level))},
+                         {"msg", std::string(message)}}) +
+           "\n";
+  } else {
+    line = fmt::format("lowtide: {}: {}\n", Name(level), message);
+  }
+  // One write per line keeps lines whole beside the child's own output.
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace lowtide

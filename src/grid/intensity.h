@@ -1,0 +1,53 @@
+// Carbon intensity always says what it is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/series.h"
+#include "base/units.h"
+
+namespace lowtide {
+
+struct Zone {
+  std::string key;  // Electricity Maps' key ("DE", "US-CAL-CISO"); empty when unknown
+};
+
+enum class Signal : std::uint8_t { kAverage, kMarginal };
+enum class Basis : std::uint8_t { kLifecycle, kDirect, kUnstated };
+enum class IntensityKind : std::uint8_t {
+  kMeasured,
+  kEstimated,
+  kForecast,
+  kYearlyAverage,
+  kConstant
+};
+
+std::string_view SignalName(Signal signal);  // "average", "marginal"
+std::string_view BasisName(Basis basis);     // "lifecycle", "direct", "unstated"
+std::string_view KindName(
+    IntensityKind kind);  // "measured", "estimated", "forecast", "yearly_average", "constant"
+
+// Where a series comes from; travels with every answer into the report.
+struct IntensityOrigin {
+  std::string
+      source;  // "trace:ERCO.csv:ci_lifecycle", "yearly:DEU:2023 (Our World in Data / Ember)"
+  Zone zone;
+  Signal signal = Signal::kAverage;
+  Basis basis = Basis::kUnstated;
+  IntensityKind kind = IntensityKind::kMeasured;
+};
+
+struct IntensitySeries {
+  IntensityOrigin origin;
+  Series<GramsPerKwh> slots;  // gaps stay gaps
+};
+
+struct IntensityReading {
+  IntensityOrigin origin;
+  Sample<GramsPerKwh> slot;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,29 @@
+// Something that knows the carbon intensity of a zone.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "grid/intensity.h"
+
+namespace lowtide {
+
+// Implementations are thread-safe for const calls. A source serves one zone and one signal; times
+// are grid times (which an accelerated run scales).
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  virtual const IntensityOrigin& Origin() const = 0;
+
+  // Slots that touch [from, to) and were known at `now` (nothing that starts after `now`).
+  // An empty series is an answer: nothing is known there.
+  virtual Result<IntensitySeries> History(TimePoint from, TimePoint to, TimePoint now) const = 0;
+
+  // The slot covering `now`. kNotFound when `now` is in a gap.
+  virtual Result<IntensityReading> Latest(TimePoint now) const = 0;
+
+  // What the source itself says, as of `now`, about [from, to). kUnimplemented where it gives none.
+  virtual Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const = 0;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,51 @@
+// The runs of this user, in SQLite (WAL): every commit survives SIGKILL; a power loss costs at most
+// the last second.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/records.h"
+
+namespace lowtide {
+
+// Thread-safe: calls are serialised. Several processes may have the same store open.
+class Store {
+ public:
+  // Creates the file and its folder when absent. kDataLoss when the file is not a Lowtide store or
+  // is damaged; kUnimplemented when a newer Lowtide wrote it.
+  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& path);
+  virtual ~Store() = default;
+
+  virtual Status BeginRun(const RunRecord& run) = 0;
+  virtual Status Update(std::string_view run_id, const RunUpdate& update) = 0;
+  virtual Status EndRun(std::string_view run_id, const RunEnd& end) = 0;
+
+  // Newest first; `name` filters when not empty. Samples, intensity and events are left empty. A
+  // run whose writer is gone without EndRun is reported kInterrupted.
+  virtual Result<std::vector<RunData>> ListRuns(std::string_view name, std::size_t limit) = 0;
+  // `id` is a run id, a unique prefix of one, or "last". kNotFound, kInvalidArgument (ambiguous).
+  virtual Result<RunData> LoadRun(std::string_view id) = 0;
+
+  virtual Status SaveCurve(const CurveKey& key, const std::vector<CurvePointRecord>& points,
+                           TimePoint now) = 0;
+  // Empty when there is none.
+  virtual Result<std::vector<CurvePointRecord>> LoadCurve(const CurveKey& key) = 0;
+
+  // Seconds older than a day become minutes: a 30-day run on 8 GPUs stays under 50 MB.
+  virtual Status Compact(TimePoint now) = 0;
+};
+
+// Time-ordered unique id: 48 bits of milliseconds and 80 random bits in Crockford's base 32 (a
+// ULID).
+std::string NewRunId(TimePoint now);
+
+// The identity of the calling process, and whether the process of an identity still lives.
+Result<ProcessIdentity> ThisProcess();
+bool IsAlive(const ProcessIdentity& process);
+
+}  // namespace lowtide
