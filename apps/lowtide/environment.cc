@@ -1,0 +1,29 @@
+#include "environment.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lowtide::cli {
+
+std::optional<std::string> Environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no setenv here
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+std::filesystem::path StateDirectory() {
+  if (const auto dir = Environment("LOWTIDE_STATE_DIR"); dir && !dir->empty()) return *dir;
+  if (const auto xdg = Environment("XDG_STATE_HOME"); xdg && xdg->starts_with('/')) {
+    return std::filesystem::path(*xdg) / "lowtide";
+  }
+  return std::filesystem::path(Environment("HOME").value_or("/")) / ".local/state/lowtide";
+}
+
+int PrintError(const Error& error) {
+  fmt::print(stderr, "lowtide: error: {}\n", error.message);
+  return ExitCodeFor(error.code);
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,22 @@
+// The one place that reads the process environment: everything below apps/ takes values.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace lowtide::cli {
+
+// The variable's value; nothing when it is not set. An empty value is a value.
+std::optional<std::string> Environment(const char* name);
+
+// $LOWTIDE_STATE_DIR, else $XDG_STATE_HOME/lowtide, else ~/.local/state/lowtide.
+std::filesystem::path StateDirectory();
+inline std::filesystem::path StorePath() { return StateDirectory() / "lowtide.db"; }
+
+// Prints "lowtide: error: <message>" on standard error; returns the exit code for it.
+int PrintError(const Error& error);
+
+}  // namespace lowtide::cli

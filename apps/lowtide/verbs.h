@@ -1,0 +1,21 @@
+// One function per verb: adds it to the command line. When the verb was chosen, its callback does
+// the work and stores the exit code of the process.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace lowtide::cli {
+
+void AddRunVerb(CLI::App& app, int& exit_code);
+void AddDoctorVerb(CLI::App& app, int& exit_code);
+void AddPlanVerb(CLI::App& app, int& exit_code);
+void AddRunsVerb(CLI::App& app, int& exit_code);
+void AddMarkVerb(CLI::App& app, int& exit_code);
+void AddConfigVerb(CLI::App& app, int& exit_code);
+void AddVersionVerb(CLI::App& app, int& exit_code);
+// Hidden: puts power limits back after a run that could not do so itself.
+void AddRestoreVerb(CLI::App& app, int& exit_code);
+
+}  // namespace lowtide::cli
