@@ -10,21 +10,24 @@
 
 namespace lowtide {
 
-class CpuShare {
+class JobShare {
  public:
-  // Both must outlive this.
-  CpuShare(Clock& clock, JobUsage& job, const HostCpu& host)
+  // All must outlive this.
+  JobShare(Clock& clock, JobUsage& job, const HostCpu& host)
       : clock_(clock), job_(job), host_(host) {}
 
-  // The share since the last call (the first one: since the job's start), in [0, 1]; nothing when
-  // one side cannot be read, or when the host did nothing that could be counted meanwhile.
+  // Just before the job starts.
+  void Start();
+  // The share since the last one that was given (the first: since Start), in [0, 1]; nothing when
+  // either side cannot be read, or when the kernel's clock ticks do not tell yet: the time then
+  // joins the next share's.
   std::optional<double> Take();
 
  private:
   Clock& clock_;
   JobUsage& job_;
   const HostCpu& host_;
-  std::optional<Seconds> last_job_;
+  Seconds last_job_{0};
   std::optional<Seconds> last_busy_;
 };
 

@@ -10,13 +10,13 @@
 #include <array>
 
 #include "device/simulated/simulated_gpu.h"
+#include "grid/max_intensity.h"
 #include "run/child_process.h"
 #include "run/components.h"
 #include "run/controller.h"
-#include "run/cpu_share.h"
+#include "run/job_share.h"
 #include "run/mark_rules.h"
 #include "run/marks_socket.h"
-#include "run/max_intensity.h"
 #include "run/recorder.h"
 #include "run/watchdog.h"
 
@@ -83,6 +83,7 @@ class Session final : public MarksHandler {
   void Begin();
   void MakeLedger();
   void MakeController();
+  void ResolveMaxIntensity(Policy& policy);
   std::optional<PowerCurve> StoredCurve(const std::string& device, int gpus);
   void Event(std::string kind, std::string message);
 
@@ -221,11 +222,7 @@ void Session::MakeController() {
     if (options.curve) curve_records_ = ToRecords(*options.curve);
   }
   if (config_.policy.kind == PolicyKind::kChase && config_.max_intensity_window) {
-    ResolveMaxIntensity(options.policy, parts_.source, record_.grid_start,
-                        *config_.max_intensity_window,
-                        [this](std::string kind, std::string text) {
-                          Event(std::move(kind), std::move(text));
-                        });
+    ResolveMaxIntensity(options.policy);
   }
   controller_.emplace(options, guard_.get(), parts_.source, parts_.forecaster,
                       [this]() -> std::optional<Joules> {
@@ -235,6 +232,26 @@ void Session::MakeController() {
                       });
   controller_->Start(ControlNow());
   CollectFromController();
+}
+
+// MaxCarbonIntensity as the highest intensity of the days before the start.
+void Session::ResolveMaxIntensity(Policy& policy) {
+  if (parts_.source == nullptr) return;
+  const auto highest =
+      MaximumOver(*parts_.source, record_.grid_start, *config_.max_intensity_window);
+  if (!highest || highest->value <= GramsPerKwh(0)) {
+    Event("warning",
+          fmt::format("the highest carbon intensity of the last {} is not known; {:.0f} g/kWh is "
+                      "used instead{}",
+                      FormatDuration(*config_.max_intensity_window), policy.weights.max_intensity.v,
+                      highest ? "" : ": " + highest.error().message));
+    return;
+  }
+  policy.weights.max_intensity = highest->value;
+  Event("info", fmt::format("MaxCarbonIntensity is {:.1f} g/kWh, the highest of the last {} ({:.0f} "
+                            "% of it known)",
+                            highest->value.v, FormatDuration(*config_.max_intensity_window),
+                            100 * highest->coverage));
 }
 
 void Session::CollectFromController() {
@@ -268,9 +285,9 @@ void Session::Settle() {
 
 void Session::Tick() {
   Settle();
-  const Ledger::Moment now = Now();
-  ledger_->ApplyHostShare(parts_.cpu_share == nullptr ? std::nullopt : parts_.cpu_share->Take(),
-                          now);
+  if (parts_.job_share != nullptr) {
+    if (const auto share = parts_.job_share->Take()) ledger_->ApplyHostShare(*share, Now());
+  }
   if (auto problem = feed_.TakeProblem()) {
     Event("warning", "carbon intensity: " + *std::move(problem));
   }
@@ -457,8 +474,7 @@ RunOutcome Session::Run() {
   for (const DeviceInterval& interval : meter_.Drain().intervals) {
     ledger_->AddInterval(interval, Now());
   }
-  ledger_->ApplyHostShare(parts_.cpu_share == nullptr ? std::nullopt : parts_.cpu_share->Take(),
-                          Now());
+  ledger_->CloseHostShare();
   Commit();
   recorder_.End({parts_.clock->Now(), exit_code_});
   if (parts_.store != nullptr) {
@@ -474,8 +490,11 @@ RunOutcome Session::Run() {
 }  // namespace
 
 RunOutcome RunCommand(RunConfig config, RunParts parts, RunObserver& observer) {
-  Session session(std::move(config), std::move(parts), observer);
-  return session.Run();
+  auto session = std::make_unique<Session>(std::move(config), std::move(parts), observer);
+  RunOutcome outcome = session->Run();
+  // The abandoned sampling thread still uses the session's devices.
+  if (outcome.must_exit_hard) static_cast<void>(session.release());
+  return outcome;
 }
 
 }  // namespace lowtide

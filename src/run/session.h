@@ -24,7 +24,7 @@
 namespace lowtide {
 
 class SimulatedGpu;
-class CpuShare;
+class JobShare;
 
 struct RunConfig {
   std::string name;
@@ -63,7 +63,7 @@ struct RunParts {
   std::vector<std::unique_ptr<PowerDevice>> devices;
   std::vector<DeviceProblem> problems;
   SimulatedGpu* simulated = nullptr;  // one of `devices`, or null
-  CpuShare* cpu_share = nullptr;      // null: host energy cannot be shared out
+  JobShare* job_share = nullptr;      // null: host energy cannot be shared out
   const Source* source = nullptr;     // null: no intensity
   const Forecaster* forecaster = nullptr;  // null exactly when `source` is
 };
