@@ -34,9 +34,9 @@ if(LOWTIDE_FUZZ)
 endif()
 
 # lowtide_library(name [FOLDERS sub...] [DEPENDS target...] [PRIVATE_DEPENDS target...]
-#                 [TEST_DEPENDS target...])
+#                 [TEST_DEPENDS target...] [TEST_LABELS label...])
 function(lowtide_library name)
-  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS;TEST_DEPENDS;TEST_LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
   foreach(folder IN LISTS ARG_FOLDERS)
@@ -57,12 +57,14 @@ function(lowtide_library name)
     target_link_libraries(lowtide_${name} INTERFACE ${ARG_DEPENDS})
   endif()
   if(LOWTIDE_TESTS AND tests)
-    lowtide_test(${name}_test SOURCES ${tests} DEPENDS lowtide_${name} ${ARG_TEST_DEPENDS})
+    lowtide_test(${name}_test SOURCES ${tests} DEPENDS lowtide_${name} ${ARG_TEST_DEPENDS}
+      LABELS ${ARG_TEST_LABELS})
   endif()
 endfunction()
 
 # lowtide_test(name SOURCES file... [DEPENDS target...] [LABELS label...]): a GoogleTest binary whose
-# tests are found when ctest runs. The repository root is its working directory.
+# tests are found when ctest runs. The repository root is its working directory. Labels: fast (the
+# default), threads (also run under ThreadSanitizer).
 function(lowtide_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -70,6 +72,8 @@ function(lowtide_test name)
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
   endif()
+  # gtest_discover_tests can pass on only one label; ctest -L matches a part of it.
+  list(JOIN ARG_LABELS "," ARG_LABELS)
   gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/time.h"
@@ -23,7 +22,7 @@ template <class T>
 using Series = std::vector<Sample<T>>;
 
 template <class T>
-bool IsWellFormed(std::span<const Sample<T>> series) {
+bool IsWellFormed(const Series<T>& series) {
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (series[i].from >= series[i].to) return false;
     if (i > 0 && series[i - 1].to > series[i].from) return false;
@@ -41,7 +40,8 @@ const Sample<T>* SlotAt(const Series<T>& series, TimePoint t) {
   return t < it->to ? &*it : nullptr;
 }
 
-// Time-weighted mean over [from, to) of what is covered, with the covered share in [0, 1].
+// Time-weighted mean over [from, to) of what is covered, with the covered share in [0, 1]. An empty
+// interval asks for the slot at `from`.
 template <class T>
 struct MeanResult {
   std::optional<T> value;  // nothing when no part is covered
