@@ -228,7 +228,7 @@ void Session::MakeController() {
                                  config_.policy_text));
   }
 
-  ControllerOptions options{.grid = *grid_};
+  ControllerOptions options(*grid_);
   options.policy = config_.policy;
   options.period = config_.period;
   options.profiler = config_.profiler;
