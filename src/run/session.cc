@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<PowerDevice>>
   out.reserve(devices.size());
   for (const auto& d : devices) out.push_back(d.get());
   return out;
+}
+
+Seconds CpuTime(const rusage& used) {
+  const auto seconds = [](const timeval& t) {
+    return Seconds(static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec));
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 std::map<std::string, double> Finite(const MarkMetrics& metrics) {
@@ -379,7 +387,11 @@ bool Session::Reap(const ChildProcess& child) {
   bool ended = false;
   int status = 0;
   pid_t pid = 0;
-  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+  rusage used{};
+  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED, &used)) > 0) {
+    if (!WIFSTOPPED(status) && parts_.job_usage != nullptr) {
+      parts_.job_usage->AddReaped(CpuTime(used));
+    }
     if (pid != child.Pid()) continue;  // an orphan of the command, or the watchdog
     if (WIFSTOPPED(status)) {
       if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
@@ -447,8 +459,10 @@ RunOutcome Session::Run() {
   spawn.signal_mask = parts_.signals->OriginalMask();
   spawn.added_environment.emplace_back("LOWTIDE_RUN_ID", record_.run_id);
   if (socket) spawn.added_environment.emplace_back("LOWTIDE_SOCKET", (*socket)->Path().string());
+  if (parts_.job_share != nullptr) parts_.job_share->Start();
   auto child = ChildProcess::Spawn(spawn);
   if (child) {
+    if (parts_.job_usage != nullptr) parts_.job_usage->Start({child->Pid(), ::getpid(), {}});
     Commit();
     Loop(*child, socket ? socket->get() : nullptr);
     child->MoveTerminal(ChildProcess::Terminal::kToSelf);

@@ -25,6 +25,7 @@ namespace lowtide {
 
 class SimulatedGpu;
 class JobShare;
+class JobUsage;
 
 struct RunConfig {
   std::string name;
@@ -63,6 +64,7 @@ struct RunParts {
   std::vector<std::unique_ptr<PowerDevice>> devices;
   std::vector<DeviceProblem> problems;
   SimulatedGpu* simulated = nullptr;  // one of `devices`, or null
+  JobUsage* job_usage = nullptr;      // null: no CPU time of the job is known
   JobShare* job_share = nullptr;      // null: host energy cannot be shared out
   const Source* source = nullptr;     // null: no intensity
   const Forecaster* forecaster = nullptr;  // null exactly when `source` is
