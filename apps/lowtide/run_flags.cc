@@ -9,7 +9,11 @@
 
 #include "base/json.h"
 #include "environment.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "grid/make_source.h"
 #include "grid/max_intensity.h"
+#include "plan/power_curve_reader.h"
 
 namespace lowtide::cli {
 namespace {
@@ -104,6 +108,14 @@ Status SetPolicy(const RunFlags& flags, const Source& source, RunConfig& config)
 }
 
 Status SetProfiler(const RunFlags& flags, RunConfig& config) {
+  if (!flags.power_curve.empty()) {
+    const CurveArgument argument = SplitCurveArgument(flags.power_curve);
+    auto text = ReadFile(argument.file);
+    if (!text) return Annotate(std::move(text).error(), "--power-curve");
+    auto curve = ReadPowerCurve(*text, argument.file, argument.selector);
+    if (!curve) return Annotate(std::move(curve).error(), "--power-curve");
+    config.curve = *std::move(curve);
+  }
   auto mode = ParseProfileMode(flags.profile);
   if (!mode) return Annotate(std::move(mode).error(), "--profile");
   config.profile = *mode;
@@ -171,6 +183,10 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
                "Set the limit of MIG or shared GPUs too: it applies to the others on them as well")
       ->group("Steering");
 
+  Single(app.add_option("--power-curve", flags.power_curve,
+                        "The job's power curve, instead of measuring it: FILE[:SELECTOR], as for "
+                        "lowtide plan"))
+      ->group("Profiling");
   Single(app.add_option("--profile", flags.profile,
                         "auto: measure the job's power curve when it is not known; off: never"))
       ->capture_default_str()

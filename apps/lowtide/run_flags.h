@@ -31,6 +31,7 @@ struct RunFlags {
   std::string min_dwell;
   double min_gain = -1;
 
+  std::string power_curve;
   std::string profile = "auto";
   int wait_steps = 1;
   int warmup_steps = 10;

@@ -27,10 +27,24 @@ bool Controller::NeedsCurve() const {
 void Controller::Start(Moment now) {
   if (options_.policy.kind == PolicyKind::kNone) return;
   if (!NeedsCurve() || options_.curve) {
+    prepared_ = true;
     DecideNow(now);
-    return;
+  }
+}
+
+bool Controller::PrepareCurve() {
+  if (prepared_) return false;
+  prepared_ = true;
+  if (options_.policy.kind == PolicyKind::kNone) return false;
+  if (options_.find_curve) options_.curve = options_.find_curve();
+  if (options_.curve) return true;
+  if (options_.profile == ProfileMode::kOff) {
+    notices_.push_back(
+        "the job's power curve is not known and profiling is off: its limit is left alone");
+    return false;
   }
   StartProfiling();
+  return false;
 }
 
 void Controller::StartProfiling() {
@@ -48,21 +62,21 @@ void Controller::StartProfiling() {
 }
 
 void Controller::OnEpochBegin(Moment now) {
-  in_epoch_ = true;
+  const bool found = PrepareCurve();
   if (Profiling()) {
     Act(profiler_->OnEpochBegin(now.mono, probe_()), now);
-  } else if (!options_.period) {
+  } else if (!options_.period || found) {
     DecideNow(now);
   }
 }
 
 void Controller::OnEpochEnd(Moment now, Seconds duration) {
-  in_epoch_ = false;
   epoch_duration_ = duration;
   if (Profiling()) Act(profiler_->OnEpochEnd(), now);
 }
 
 void Controller::OnStep(Moment now, int count) {
+  if (PrepareCurve()) DecideNow(now);
   if (Profiling()) Act(profiler_->OnStep(now.mono, probe_(), count), now);
 }
 

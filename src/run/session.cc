@@ -175,6 +175,11 @@ std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gp
   }
   auto made = MakePowerCurve(device, config_.name, gpus, std::move(curve));
   if (!made) return std::nullopt;
+  curve_records_ = ToRecords(*made);
+  Event("info", fmt::format("power curve of an earlier run of '{}' on {} (batch size {})",
+                            config_.name, device,
+                            curve_key_.batch_size == 0 ? "not said"
+                                                       : std::to_string(curve_key_.batch_size)));
   return *std::move(made);
 }
 
@@ -226,9 +231,14 @@ void Session::MakeController() {
     const DeviceInfo& info = steered.front()->Info();
     options.device_model = info.name;
     curve_key_ = {info.name, info.driver, config_.name, batch_size_.value_or(0), options.gpus};
-    options.curve = StoredCurve(info.name, options.gpus);
-    if (options.curve) curve_records_ = ToRecords(*options.curve);
+    options.find_curve = [this, model = info.name, gpus = options.gpus] {
+      curve_key_.batch_size = batch_size_.value_or(0);
+      return StoredCurve(model, gpus);
+    };
   }
+  options.profile = config_.profile;
+  options.curve = config_.curve;
+  if (options.curve) curve_records_ = ToRecords(*options.curve);
   if (config_.policy.kind == PolicyKind::kChase && config_.max_intensity_window) {
     ResolveMaxIntensity(options.policy);
   }

@@ -42,6 +42,8 @@ struct RunConfig {
   std::optional<Seconds> max_intensity_window;
   // How often the policy decides; nothing: at every epoch.
   std::optional<Seconds> period;
+  std::optional<PowerCurve> curve;  // given by the user; nothing: kept from a past run, or profiled
+  ProfileMode profile = ProfileMode::kAuto;
   ProfilerOptions profiler;
   enum class Sharing : std::uint8_t { kRefuse, kForce };
   Sharing shared_gpus = Sharing::kRefuse;  // whether the limit of a MIG or shared GPU may be set
