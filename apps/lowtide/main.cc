@@ -49,7 +49,10 @@ bool Has(const std::vector<std::string>& args, std::string_view a, std::string_v
   return std::ranges::any_of(args, [&](const std::string& arg) { return arg == a || arg == b; });
 }
 
-void AddVerbs(CLI::App& app, const CommandLine& /*line*/, int& exit_code) {
+void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
+  AddRunVerb(app, line.trailing, exit_code);
+  AddDoctorVerb(app, exit_code);
+  AddRestoreVerb(app, exit_code);
   AddConfigVerb(app, exit_code);
   AddVersionVerb(app, exit_code);
 }

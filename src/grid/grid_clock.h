@@ -1,5 +1,6 @@
 // Grid time of a run that is moved in time or goes faster than real time: a trace of last year
-// played at 3600 times the speed, say. Real time measures the energy, grid time finds the intensity.
+// played at 3600 times the speed, say. Real time measures the energy, grid time finds the
+// intensity.
 #pragma once
 
 #include <optional>

@@ -29,10 +29,11 @@ Result<std::unique_ptr<Source>> MakeSource(const IntensityOptions& options) {
     LOWTIDE_TRY(zone, ParseZone(options.zone));
   }
   if (options.constant_g_per_kwh && options.trace_argument) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("an intensity ({} g/kWh) and a trace ('{}') were both given; a run uses "
-                            "one of them",
-                            *options.constant_g_per_kwh, *options.trace_argument));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("an intensity ({} g/kWh) and a trace ('{}') were both given; a run uses "
+                    "one of them",
+                    *options.constant_g_per_kwh, *options.trace_argument));
   }
   if (options.constant_g_per_kwh) {
     LOWTIDE_TRY(const GramsPerKwh value, CheckedIntensity(*options.constant_g_per_kwh));

@@ -25,11 +25,12 @@ Result<MaxCarbonIntensity> ParseMaxCarbonIntensity(std::string_view text) {
              number && *number > 0 && *number <= kHighestIntensity.v) {
     return GramsPerKwh(*number);
   }
-  return Fail(Code::kInvalidArgument,
-              fmt::format("'{}' is not a maximum carbon intensity; expected a number above 0 and at "
-                          "most {} g/kWh, or dynamic: and a window of 1h to 3660d, such as "
-                          "dynamic:60d",
-                          text.substr(0, 64), kHighestIntensity.v));
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("'{}' is not a maximum carbon intensity; expected a number above 0 and at "
+                  "most {} g/kWh, or dynamic: and a window of 1h to 3660d, such as "
+                  "dynamic:60d",
+                  text.substr(0, 64), kHighestIntensity.v));
 }
 
 Result<MaximumIntensity> MaximumOver(const Source& source, TimePoint now, Seconds window) {
@@ -45,8 +46,7 @@ Result<MaximumIntensity> MaximumOver(const Source& source, TimePoint now, Second
                             "give --max-carbon-intensity as a number",
                             source.Origin().source, FormatTime(from), FormatTime(now)));
   }
-  return MaximumIntensity{highest->value, highest->from,
-                          MeanOver(known.slots, from, now).coverage};
+  return MaximumIntensity{highest->value, highest->from, MeanOver(known.slots, from, now).coverage};
 }
 
 Result<MaximumIntensity> Resolve(const MaxCarbonIntensity& maximum, const Source& source,

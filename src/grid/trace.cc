@@ -136,9 +136,9 @@ Status ReadPlain(std::string_view body, std::size_t line, const CsvTable& table,
       ++index;
     }
     if (index != table.header.size()) {
-      return Fail(Code::kInvalidArgument, fmt::format("{}:{}: {} fields, but the header has {}",
-                                                      table.name, line, index,
-                                                      table.header.size()));
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}:{}: {} fields, but the header has {}", table.name, line, index,
+                              table.header.size()));
     }
     LOWTIDE_TRY_STATUS(reader.Add(line, time_cell, value_cell));
   }
@@ -228,8 +228,8 @@ Result<IntensitySeries> ParseTrace(std::string_view text, std::string_view name,
     LOWTIDE_TRY_STATUS(ReadQuoted(table, reader));
   } else {
     const auto lines = std::ranges::count(text.substr(0, header_end), '\n');
-    LOWTIDE_TRY_STATUS(ReadPlain(text.substr(header_end), static_cast<std::size_t>(lines) + 1,
-                                 table, reader));
+    LOWTIDE_TRY_STATUS(
+        ReadPlain(text.substr(header_end), static_cast<std::size_t>(lines) + 1, table, reader));
   }
   if (reader.Rows().size() < 2) {
     return Fail(Code::kInvalidArgument,

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -52,14 +51,6 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options =
 
 // "none", "fixed:200", "zeus", "chase".
 std::string PolicyName(const Policy& policy);
-
-// MaxCarbonIntensity as users write it: a number ("750"), or the maximum over a past window that
-// ends at the start of the job ("dynamic:60d").
-struct DynamicMaximum {
-  Seconds window;
-};
-using MaxIntensitySetting = std::variant<GramsPerKwh, DynamicMaximum>;
-Result<MaxIntensitySetting> ParseMaxIntensity(std::string_view text);
 
 // What is known at the moment of a decision.
 struct Situation {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "forecast/day_persistence.h"
+#include "forecast/mean_forecast.h"
 
 namespace lowtide {
 namespace {
@@ -27,10 +27,24 @@ bool Controller::NeedsCurve() const {
 void Controller::Start(Moment now) {
   if (options_.policy.kind == PolicyKind::kNone) return;
   if (!NeedsCurve() || options_.curve) {
+    prepared_ = true;
     DecideNow(now);
-    return;
+  }
+}
+
+bool Controller::PrepareCurve() {
+  if (prepared_) return false;
+  prepared_ = true;
+  if (options_.policy.kind == PolicyKind::kNone) return false;
+  if (options_.find_curve) options_.curve = options_.find_curve();
+  if (options_.curve) return true;
+  if (options_.profile == ProfileMode::kOff) {
+    notices_.push_back(
+        "the job's power curve is not known and profiling is off: its limit is left alone");
+    return false;
   }
   StartProfiling();
+  return false;
 }
 
 void Controller::StartProfiling() {
@@ -48,27 +62,27 @@ void Controller::StartProfiling() {
 }
 
 void Controller::OnEpochBegin(Moment now) {
-  in_epoch_ = true;
+  const bool found = PrepareCurve();
   if (Profiling()) {
     Act(profiler_->OnEpochBegin(now.mono, probe_()), now);
-  } else if (!options_.period) {
+  } else if (!options_.period || found) {
     DecideNow(now);
   }
 }
 
 void Controller::OnEpochEnd(Moment now, Seconds duration) {
-  in_epoch_ = false;
   epoch_duration_ = duration;
   if (Profiling()) Act(profiler_->OnEpochEnd(), now);
 }
 
 void Controller::OnStep(Moment now, int count) {
+  if (PrepareCurve()) DecideNow(now);
   if (Profiling()) Act(profiler_->OnStep(now.mono, probe_(), count), now);
 }
 
 void Controller::Step(Moment now) {
   if (Profiling() || !options_.period || !last_decision_) return;
-  if (ToSeconds(now.mono - *last_decision_) * options_.grid.scale >= *options_.period) {
+  if (options_.grid.ToGrid(ToSeconds(now.mono - *last_decision_)) >= *options_.period) {
     DecideNow(now);
   }
 }
@@ -131,9 +145,8 @@ void Controller::DecideNow(Moment now) {
   std::string how;
   if (options_.policy.kind == PolicyKind::kChase) {
     const Seconds ahead = options_.period ? *options_.period
-                          : epoch_duration_
-                              ? Seconds(*epoch_duration_ * options_.grid.scale)
-                              : kUnknownEpoch;
+                          : epoch_duration_ ? options_.grid.ToGrid(*epoch_duration_)
+                                            : kUnknownEpoch;
     situation.forecast = ForecastFor(now, ahead, how);
   }
   const Decision decision = Decide(options_.policy, situation);

@@ -20,15 +20,20 @@
 namespace lowtide {
 
 struct ControllerOptions {
+  GridClock grid;
   Policy policy;
   std::optional<Seconds> period;  // nothing: decide at every epoch
   ProfilerOptions profiler;
-  GridClock grid;
   std::string device_model;  // of the curve that is profiled
   std::string job;
   int gpus = 1;
-  // The job's curve from an earlier run; nothing: it is profiled.
+  // The job's curve where it is known from the start; nothing: see below.
   std::optional<PowerCurve> curve;
+  // Asked once, at the first epoch or step, when the job has said what it is (its batch size): the
+  // curve of an earlier run of it. May be empty.
+  std::function<std::optional<PowerCurve>()> find_curve;
+  // What to do when no curve is found.
+  ProfileMode profile = ProfileMode::kAuto;
 };
 
 // Not thread-safe.
@@ -66,6 +71,8 @@ class Controller {
 
  private:
   bool NeedsCurve() const;
+  // Looks for the curve or starts to measure it, once. True when it was found just now.
+  bool PrepareCurve();
   void StartProfiling();
   void Act(const ProfilerAction& action, Moment now);
   void DecideNow(Moment now);
@@ -85,7 +92,7 @@ class Controller {
   MonoTime changed_at_;
   std::optional<MonoTime> last_decision_;
   std::optional<Seconds> epoch_duration_;
-  bool in_epoch_ = false;
+  bool prepared_ = false;
   bool refused_ = false;  // a limit could not be set: told once, not tried again
   std::vector<DecisionRecord> decisions_;
   std::vector<std::string> notices_;

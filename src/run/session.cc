@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<PowerDevice>>
   out.reserve(devices.size());
   for (const auto& d : devices) out.push_back(d.get());
   return out;
+}
+
+Seconds CpuTime(const rusage& used) {
+  const auto seconds = [](const timeval& t) {
+    return Seconds(static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec));
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 std::map<std::string, double> Finite(const MarkMetrics& metrics) {
@@ -106,6 +114,7 @@ class Session final : public MarksHandler {
   RunParts parts_;
   RunObserver& observer_;
   RunRecord record_;
+  std::optional<GridClock> grid_;
   Recorder recorder_;
   IntensityFeed feed_;
   Meter meter_;
@@ -145,6 +154,14 @@ void Session::Begin() {
   record_.settings_json = config_.settings_json;
   record_.grid_start = config_.grid_start.value_or(now.utc);
   record_.time_scale = config_.time_scale;
+  auto grid = GridClock::Make(now.utc, config_.grid_start, config_.time_scale);
+  if (!grid) {
+    Event("warning", grid.error().message + "; the grid's clock is the wall clock");
+    grid = GridClock::Make(now.utc);
+    record_.grid_start = now.utc;
+    record_.time_scale = 1;
+  }
+  grid_ = *grid;
   batch_size_ = config_.batch_size;
   recorder_.Begin(record_);
 }
@@ -152,8 +169,7 @@ void Session::Begin() {
 void Session::MakeLedger() {
   auto components = MakeComponents(parts_.devices, parts_.problems);
   auto whole_host = WholeHost(parts_.devices, components.size());
-  const GridClock grid{record_.started_at, record_.grid_start, record_.time_scale};
-  ledger_.emplace(std::move(components), std::move(whole_host), grid, feed_, config_.ledger);
+  ledger_.emplace(std::move(components), std::move(whole_host), *grid_, feed_, config_.ledger);
   for (const DeviceProblem& problem : parts_.problems) Event("info", DescribeProblem(problem));
 }
 
@@ -167,6 +183,11 @@ std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gp
   }
   auto made = MakePowerCurve(device, config_.name, gpus, std::move(curve));
   if (!made) return std::nullopt;
+  curve_records_ = ToRecords(*made);
+  Event("info", fmt::format("power curve of an earlier run of '{}' on {} (batch size {})",
+                            config_.name, device,
+                            curve_key_.batch_size == 0 ? "not said"
+                                                       : std::to_string(curve_key_.batch_size)));
   return *std::move(made);
 }
 
@@ -207,20 +228,24 @@ void Session::MakeController() {
                                  config_.policy_text));
   }
 
-  ControllerOptions options;
+  ControllerOptions options{.grid = *grid_};
   options.policy = config_.policy;
   options.period = config_.period;
   options.profiler = config_.profiler;
-  options.grid = {record_.started_at, record_.grid_start, record_.time_scale};
   options.job = config_.name;
   options.gpus = std::max<int>(1, static_cast<int>(steered.size()));
   if (!steered.empty()) {
     const DeviceInfo& info = steered.front()->Info();
     options.device_model = info.name;
     curve_key_ = {info.name, info.driver, config_.name, batch_size_.value_or(0), options.gpus};
-    options.curve = StoredCurve(info.name, options.gpus);
-    if (options.curve) curve_records_ = ToRecords(*options.curve);
+    options.find_curve = [this, model = info.name, gpus = options.gpus] {
+      curve_key_.batch_size = batch_size_.value_or(0);
+      return StoredCurve(model, gpus);
+    };
   }
+  options.profile = config_.profile;
+  options.curve = config_.curve;
+  if (options.curve) curve_records_ = ToRecords(*options.curve);
   if (config_.policy.kind == PolicyKind::kChase && config_.max_intensity_window) {
     ResolveMaxIntensity(options.policy);
   }
@@ -379,7 +404,11 @@ bool Session::Reap(const ChildProcess& child) {
   bool ended = false;
   int status = 0;
   pid_t pid = 0;
-  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+  rusage used{};
+  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED, &used)) > 0) {
+    if (!WIFSTOPPED(status) && parts_.job_usage != nullptr) {
+      parts_.job_usage->AddReaped(CpuTime(used));
+    }
     if (pid != child.Pid()) continue;  // an orphan of the command, or the watchdog
     if (WIFSTOPPED(status)) {
       if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
@@ -447,8 +476,10 @@ RunOutcome Session::Run() {
   spawn.signal_mask = parts_.signals->OriginalMask();
   spawn.added_environment.emplace_back("LOWTIDE_RUN_ID", record_.run_id);
   if (socket) spawn.added_environment.emplace_back("LOWTIDE_SOCKET", (*socket)->Path().string());
+  if (parts_.job_share != nullptr) parts_.job_share->Start();
   auto child = ChildProcess::Spawn(spawn);
   if (child) {
+    if (parts_.job_usage != nullptr) parts_.job_usage->Start({child->Pid(), ::getpid(), {}});
     Commit();
     Loop(*child, socket ? socket->get() : nullptr);
     child->MoveTerminal(ChildProcess::Terminal::kToSelf);

@@ -25,6 +25,7 @@ namespace lowtide {
 
 class SimulatedGpu;
 class JobShare;
+class JobUsage;
 
 struct RunConfig {
   std::string name;
@@ -41,6 +42,8 @@ struct RunConfig {
   std::optional<Seconds> max_intensity_window;
   // How often the policy decides; nothing: at every epoch.
   std::optional<Seconds> period;
+  std::optional<PowerCurve> curve;  // given by the user; nothing: kept from a past run, or profiled
+  ProfileMode profile = ProfileMode::kAuto;
   ProfilerOptions profiler;
   enum class Sharing : std::uint8_t { kRefuse, kForce };
   Sharing shared_gpus = Sharing::kRefuse;  // whether the limit of a MIG or shared GPU may be set
@@ -63,6 +66,7 @@ struct RunParts {
   std::vector<std::unique_ptr<PowerDevice>> devices;
   std::vector<DeviceProblem> problems;
   SimulatedGpu* simulated = nullptr;  // one of `devices`, or null
+  JobUsage* job_usage = nullptr;      // null: no CPU time of the job is known
   JobShare* job_share = nullptr;      // null: host energy cannot be shared out
   const Source* source = nullptr;     // null: no intensity
   const Forecaster* forecaster = nullptr;  // null exactly when `source` is
