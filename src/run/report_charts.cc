@@ -26,8 +26,8 @@ struct Timeline {
   double to_ms = 0;
 
   double Grid(double unix_s) const {
-    const double elapsed_ms = unix_s * 1000 - static_cast<double>(UnixMillis(clock.RealStart()));
-    return static_cast<double>(UnixMillis(clock.GridStart())) + elapsed_ms * clock.Scale();
+    const double elapsed_ms = unix_s * 1000 - static_cast<double>(UnixMillis(clock.real_start));
+    return static_cast<double>(UnixMillis(clock.grid_start)) + elapsed_ms * clock.scale;
   }
 };
 
