@@ -20,10 +20,12 @@
 namespace lowtide {
 
 struct ControllerOptions {
+  explicit ControllerOptions(GridClock clock) : grid(clock) {}
+
+  GridClock grid;
   Policy policy;
   std::optional<Seconds> period;  // nothing: decide at every epoch
   ProfilerOptions profiler;
-  GridClock grid;
   std::string device_model;  // of the curve that is profiled
   std::string job;
   int gpus = 1;

@@ -114,6 +114,7 @@ class Session final : public MarksHandler {
   RunParts parts_;
   RunObserver& observer_;
   RunRecord record_;
+  std::optional<GridClock> grid_;
   Recorder recorder_;
   IntensityFeed feed_;
   Meter meter_;
@@ -153,6 +154,14 @@ void Session::Begin() {
   record_.settings_json = config_.settings_json;
   record_.grid_start = config_.grid_start.value_or(now.utc);
   record_.time_scale = config_.time_scale;
+  auto grid = GridClock::Make(now.utc, config_.grid_start, config_.time_scale);
+  if (!grid) {
+    Event("warning", grid.error().message + "; the grid's clock is the wall clock");
+    grid = GridClock::Make(now.utc);
+    record_.grid_start = now.utc;
+    record_.time_scale = 1;
+  }
+  grid_ = *grid;
   batch_size_ = config_.batch_size;
   recorder_.Begin(record_);
 }
@@ -160,8 +169,7 @@ void Session::Begin() {
 void Session::MakeLedger() {
   auto components = MakeComponents(parts_.devices, parts_.problems);
   auto whole_host = WholeHost(parts_.devices, components.size());
-  const GridClock grid{record_.started_at, record_.grid_start, record_.time_scale};
-  ledger_.emplace(std::move(components), std::move(whole_host), grid, feed_, config_.ledger);
+  ledger_.emplace(std::move(components), std::move(whole_host), *grid_, feed_, config_.ledger);
   for (const DeviceProblem& problem : parts_.problems) Event("info", DescribeProblem(problem));
 }
 
@@ -220,11 +228,10 @@ void Session::MakeController() {
                                  config_.policy_text));
   }
 
-  ControllerOptions options;
+  ControllerOptions options(*grid_);
   options.policy = config_.policy;
   options.period = config_.period;
   options.profiler = config_.profiler;
-  options.grid = {record_.started_at, record_.grid_start, record_.time_scale};
   options.job = config_.name;
   options.gpus = std::max<int>(1, static_cast<int>(steered.size()));
   if (!steered.empty()) {
