@@ -210,13 +210,13 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options) 
   LOWTIDE_TRY_STATUS(CheckHysteresis(policy.hysteresis));
   if (text == "zeus") {
     policy.kind = PolicyKind::kZeus;
-    LOWTIDE_TRY(policy.selector, ParseSelector(options.selector, options.eta));
+    LOWTIDE_TRY(policy.selector, ParseSelector(options.selector, options.eta.value_or(kZeusEta)));
     return policy;
   }
   if (text == "chase") {
     policy.kind = PolicyKind::kChase;
-    policy.weights = {options.eta, options.max_intensity};
-    LOWTIDE_TRY_STATUS(CheckEta(options.eta));
+    policy.weights = {options.eta.value_or(kChaseEta), options.max_intensity};
+    LOWTIDE_TRY_STATUS(CheckEta(policy.weights.eta));
     LOWTIDE_TRY_STATUS(CheckMaxIntensity(options.max_intensity));
     return policy;
   }

@@ -38,9 +38,12 @@ struct Policy {
 // takes `eta`.
 Result<Selector> ParseSelector(std::string_view text, double eta);
 
+inline constexpr double kZeusEta = 0.5;    // Zeus's own default
+inline constexpr double kChaseEta = 0.24;  // that of the authors' branch of Chase
+
 struct PolicyOptions {
-  // Weight of energy or carbon against time. 0.5 is Zeus's default; Chase's own is 0.24.
-  double eta = 0.5;
+  // Weight of energy or carbon against time; nothing: kZeusEta for zeus, kChaseEta for chase.
+  std::optional<double> eta;
   std::string selector = "zeus";         // of policy zeus
   GramsPerKwh max_intensity{750};        // of policy chase; Chase's own number
   std::optional<Hysteresis> hysteresis;  // nothing: the default

@@ -240,6 +240,11 @@ TEST(ParsePolicyTest, ReadsTheFourPolicies) {
   }
 }
 
+TEST(ParsePolicyTest, EachPolicyHasItsAuthorsEta) {
+  EXPECT_EQ(ParsePolicy("zeus")->selector.eta, 0.5);
+  EXPECT_EQ(ParsePolicy("chase")->weights.eta, 0.24);
+}
+
 TEST(ParsePolicyTest, ErrorsNameTheValueAndWhatIsAllowed) {
   const auto error = [](std::string_view text, PolicyOptions options = {}) {
     const auto policy = ParsePolicy(text, options);
