@@ -5,7 +5,6 @@
 #include <span>
 
 #include "base/series.h"
-#include "grid/grid_clock.h"
 #include "plan/power_curve.h"
 #include "run/report.h"
 
@@ -111,9 +110,8 @@ CounterfactualLine Replay(const RunData& run, const Actual& actual, const Expect
   line.energy = gpu + actual.other_energy * (line.duration / actual.duration);
 
   const RunRecord& record = run.record;
-  const GridClock grid{record.started_at, record.grid_start, record.time_scale};
   const auto mean = MeanOver(intensity, record.grid_start,
-                             grid.ToGrid(record.started_at + ToMilliseconds(line.duration)));
+                             record.grid_start + ToMilliseconds(line.duration * record.time_scale));
   if (mean.value && mean.coverage >= 1 - kLargestMissingShare) {
     line.carbon = line.energy * *mean.value * SettingsNumber(record, "pue").value_or(1.0);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "grid/grid_clock.h"
 #include "run/power_slices.h"
 #include "run/quantity_text.h"
 #include "run/svg_chart.h"
@@ -18,24 +17,23 @@ constexpr double kPlotWidth = kWidth - kLeft - 16;
 constexpr int kMaxEpochBars = 200;
 constexpr std::size_t kMaxEpochMarks = 60;
 
+// From Unix seconds of the run to Unix milliseconds of the grid, on a linear scale.
 struct Timeline {
-  double from_ms = 0;  // grid time
+  double real_start_ms = 0;
+  double from_ms = 0;
   double to_ms = 0;
-  GridClock clock;
+  double scale = 1;
 
-  double Grid(double unix_s) const {
-    const double elapsed_ms = unix_s * 1000 - static_cast<double>(UnixMillis(clock.real_start));
-    return static_cast<double>(UnixMillis(clock.grid_start)) + elapsed_ms * clock.scale;
-  }
+  double Grid(double unix_s) const { return from_ms + (unix_s * 1000 - real_start_ms) * scale; }
 };
 
 Timeline TimelineOf(const Report& report) {
   const RunRecord& run = report.run.record;
   Timeline out;
-  out.clock = {run.started_at, run.grid_start, run.time_scale > 0 ? run.time_scale : 1};
-  const double start = UnixSeconds(run.started_at);
-  out.from_ms = out.Grid(start);
-  out.to_ms = out.Grid(start + report.duration.count());
+  out.real_start_ms = static_cast<double>(UnixMillis(run.started_at));
+  out.from_ms = static_cast<double>(UnixMillis(run.grid_start));
+  out.scale = run.time_scale > 0 ? run.time_scale : 1;
+  out.to_ms = out.from_ms + report.duration.count() * 1000 * out.scale;
   return out;
 }
 
