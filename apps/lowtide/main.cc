@@ -52,6 +52,9 @@ bool Has(const std::vector<std::string>& args, std::string_view a, std::string_v
 void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
   AddRunVerb(app, line.trailing, exit_code);
   AddDoctorVerb(app, exit_code);
+  AddPlanVerb(app, exit_code);
+  AddRunsVerb(app, exit_code);
+  AddMarkVerb(app, exit_code);
   AddRestoreVerb(app, exit_code);
   AddConfigVerb(app, exit_code);
   AddVersionVerb(app, exit_code);
