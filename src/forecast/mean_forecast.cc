@@ -1,4 +1,4 @@
-#include "forecast/forecaster.h"
+#include "forecast/mean_forecast.h"
 
 #include <algorithm>
 
