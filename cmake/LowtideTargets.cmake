@@ -2,6 +2,7 @@
 # in the named subfolders, with *_test.cc compiled into <name>_test.
 
 option(LOWTIDE_TESTS "Build the tests" ON)
+option(LOWTIDE_BENCH "Build the benchmarks" OFF)
 option(LOWTIDE_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 set(LOWTIDE_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,undefined")
 
@@ -62,6 +63,9 @@ function(lowtide_library name)
   endif()
 endfunction()
 
+# Builds the tests labelled threads, and nothing else.
+add_custom_target(thread_tests)
+
 # lowtide_test(name SOURCES file... [DEPENDS target...] [LABELS label...]): a GoogleTest binary whose
 # tests are found when ctest runs. The repository root is its working directory. Labels: fast (the
 # default), threads (also run under ThreadSanitizer).
@@ -71,6 +75,9 @@ function(lowtide_test name)
   target_link_libraries(${name} PRIVATE lowtide_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
+  endif()
+  if("threads" IN_LIST ARG_LABELS)
+    add_dependencies(thread_tests ${name})
   endif()
   # gtest_discover_tests can pass on only one label; ctest -L matches a part of it.
   list(JOIN ARG_LABELS "," ARG_LABELS)

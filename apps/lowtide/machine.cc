@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/embedded/embedded_data.h"
+#include "base/embedded/embedded.h"
 #include "device/cpu_model/cpu_model_backend.h"
 #include "device/nvml/nvml_backend.h"
 #include "device/rapl/rapl_backend.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/embedded/embedded_data.h"
+#include "base/embedded/embedded.h"
 #include "base/file.h"
 #include "plan/power_curve_reader.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/time.h"
@@ -22,12 +23,16 @@ template <class T>
 using Series = std::vector<Sample<T>>;
 
 template <class T>
-bool IsWellFormed(const Series<T>& series) {
+bool IsWellFormed(std::span<const Sample<T>> series) {
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (series[i].from >= series[i].to) return false;
     if (i > 0 && series[i - 1].to > series[i].from) return false;
   }
   return true;
+}
+template <class T>
+bool IsWellFormed(const Series<T>& series) {
+  return IsWellFormed(std::span<const Sample<T>>(series));
 }
 
 // The slot that covers `t`, or nullptr in a gap. O(log n).

@@ -67,7 +67,7 @@ TEST_F(ErcoTest, IsClippedToTheIntervalAndCoversIt) {
   const TimePoint from = now + 17min;
   const auto forecast = forecaster_.Predict(*source_, from, from + 100h, now);
   ASSERT_TRUE(forecast);
-  EXPECT_TRUE(IsWellFormed(std::span<const Sample<GramsPerKwh>>(forecast->slots)));
+  EXPECT_TRUE(IsWellFormed(forecast->slots));
   EXPECT_EQ(forecast->slots.front().from, from);
   EXPECT_EQ(forecast->slots.back().to, from + 100h);
   EXPECT_DOUBLE_EQ(MeanOver(forecast->slots, from, from + 100h).coverage, 1);
@@ -228,7 +228,7 @@ TEST(DayPersistenceTest, WorksForAnySlotLength) {
     const TimePoint from = kDay0 + 4 * 24h;
     const auto forecast = DayPersistence().Predict(source, from, from + 24h, now);
     ASSERT_TRUE(forecast) << forecast.error().message;
-    EXPECT_TRUE(IsWellFormed(std::span<const Sample<GramsPerKwh>>(forecast->slots)));
+    EXPECT_TRUE(IsWellFormed(forecast->slots));
     EXPECT_DOUBLE_EQ(MeanOver(forecast->slots, from, from + 24h).coverage, 1) << step.count();
     if (step <= 60min) {
       EXPECT_EQ(forecast->slots.size(), static_cast<std::size_t>(24h / step));

@@ -137,7 +137,7 @@ TEST(ParseTraceTest, BundledErcotTraceHasItsPublishedValues) {
   EXPECT_EQ(life->origin.signal, Signal::kAverage);
   EXPECT_EQ(life->origin.kind, IntensityKind::kMeasured);
   ASSERT_EQ(life->slots.size(), 426U * 24U);
-  EXPECT_TRUE(IsWellFormed(std::span<const Sample<GramsPerKwh>>(life->slots)));
+  EXPECT_TRUE(IsWellFormed(life->slots));
   EXPECT_EQ(life->slots.front().from, At("2021-11-01T00:00Z"));
   EXPECT_EQ(life->slots.back().to, At("2023-01-01T00:00Z"));
   EXPECT_EQ(SlotAt(life->slots, At("2022-07-01T12:59:59Z"))->value, GramsPerKwh(360.09));

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "forecast/mean_forecast.h"
-
 namespace lowtide {
 namespace {
 
@@ -82,7 +80,7 @@ void Controller::OnStep(Moment now, int count) {
 
 void Controller::Step(Moment now) {
   if (Profiling() || !options_.period || !last_decision_) return;
-  if (options_.grid.ToGrid(ToSeconds(now.mono - *last_decision_)) >= *options_.period) {
+  if (ToSeconds(now.mono - *last_decision_) * options_.grid.scale >= *options_.period) {
     DecideNow(now);
   }
 }
@@ -145,7 +143,7 @@ void Controller::DecideNow(Moment now) {
   std::string how;
   if (options_.policy.kind == PolicyKind::kChase) {
     const Seconds ahead = options_.period ? *options_.period
-                          : epoch_duration_ ? options_.grid.ToGrid(*epoch_duration_)
+                          : epoch_duration_ ? *epoch_duration_ * options_.grid.scale
                                             : kUnknownEpoch;
     situation.forecast = ForecastFor(now, ahead, how);
   }

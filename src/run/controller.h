@@ -20,8 +20,6 @@
 namespace lowtide {
 
 struct ControllerOptions {
-  explicit ControllerOptions(GridClock clock) : grid(clock) {}
-
   GridClock grid;
   Policy policy;
   std::optional<Seconds> period;  // nothing: decide at every epoch

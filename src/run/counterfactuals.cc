@@ -113,7 +113,7 @@ CounterfactualLine Replay(const RunData& run, const Actual& actual, const Expect
   const RunRecord& record = run.record;
   const GridClock grid = ClockOf(record);
   const auto mean = MeanOver(intensity, record.grid_start,
-                             grid.ToGrid(record.started_at + ToMilliseconds(line.duration)));
+                             record.grid_start + ToMilliseconds(line.duration * record.time_scale));
   if (mean.value && mean.coverage >= 1 - kLargestMissingShare) {
     line.carbon = line.energy * *mean.value * SettingsNumber(record, "pue").value_or(1.0);
   }

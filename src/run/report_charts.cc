@@ -18,6 +18,7 @@ constexpr double kPlotWidth = kWidth - kLeft - 16;
 constexpr int kMaxEpochBars = 200;
 constexpr std::size_t kMaxEpochMarks = 60;
 
+// From Unix seconds of the run to Unix milliseconds of the grid, on a linear scale.
 struct Timeline {
   explicit Timeline(GridClock c) : clock(c) {}
 
@@ -25,10 +26,7 @@ struct Timeline {
   double from_ms = 0;  // grid time
   double to_ms = 0;
 
-  double Grid(double unix_s) const {
-    const double elapsed_ms = unix_s * 1000 - static_cast<double>(UnixMillis(clock.RealStart()));
-    return static_cast<double>(UnixMillis(clock.GridStart())) + elapsed_ms * clock.Scale();
-  }
+  double Grid(double unix_s) const { return from_ms + (unix_s * 1000 - real_start_ms) * scale; }
 };
 
 Timeline TimelineOf(const Report& report) {

@@ -8,8 +8,8 @@ namespace lowtide {
 
 // A record with an impossible scale (a damaged store) gets the wall clock.
 inline GridClock ClockOf(const RunRecord& run) {
-  const auto clock = GridClock::Make(run.started_at, run.grid_start, run.time_scale);
-  return clock ? *clock : *GridClock::Make(run.started_at);
+  if (!CheckTimeScale(run.time_scale)) return GridClock{run.started_at, run.started_at, 1};
+  return GridClock{run.started_at, run.grid_start, run.time_scale};
 }
 
 }  // namespace lowtide

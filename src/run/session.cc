@@ -19,6 +19,7 @@
 #include "run/mark_rules.h"
 #include "run/marks_socket.h"
 #include "run/recorder.h"
+#include "run/run_clock.h"
 #include "run/watchdog.h"
 
 namespace lowtide {
@@ -114,7 +115,7 @@ class Session final : public MarksHandler {
   RunParts parts_;
   RunObserver& observer_;
   RunRecord record_;
-  std::optional<GridClock> grid_;
+  GridClock grid_;
   Recorder recorder_;
   IntensityFeed feed_;
   Meter meter_;
@@ -154,14 +155,7 @@ void Session::Begin() {
   record_.settings_json = config_.settings_json;
   record_.grid_start = config_.grid_start.value_or(now.utc);
   record_.time_scale = config_.time_scale;
-  auto grid = GridClock::Make(now.utc, config_.grid_start, config_.time_scale);
-  if (!grid) {
-    Event("warning", grid.error().message + "; the grid's clock is the wall clock");
-    grid = GridClock::Make(now.utc);
-    record_.grid_start = now.utc;
-    record_.time_scale = 1;
-  }
-  grid_ = *grid;
+  grid_ = ClockOf(record_);
   batch_size_ = config_.batch_size;
   recorder_.Begin(record_);
 }
@@ -169,7 +163,7 @@ void Session::Begin() {
 void Session::MakeLedger() {
   auto components = MakeComponents(parts_.devices, parts_.problems);
   auto whole_host = WholeHost(parts_.devices, components.size());
-  ledger_.emplace(std::move(components), std::move(whole_host), *grid_, feed_, config_.ledger);
+  ledger_.emplace(std::move(components), std::move(whole_host), grid_, feed_, config_.ledger);
   for (const DeviceProblem& problem : parts_.problems) Event("info", DescribeProblem(problem));
 }
 
@@ -228,7 +222,8 @@ void Session::MakeController() {
                                  config_.policy_text));
   }
 
-  ControllerOptions options(*grid_);
+  ControllerOptions options;
+  options.grid = grid_;
   options.policy = config_.policy;
   options.period = config_.period;
   options.profiler = config_.profiler;

@@ -18,8 +18,8 @@ struct JobProcesses {
   pid_t root = 0;
   // The process that orphans of the job come to (PR_SET_CHILD_SUBREAPER), if there is one: its
   // other children belong to the job too, except those listed.
-  std::optional<pid_t> subreaper;
-  std::vector<pid_t> not_job;
+  std::optional<pid_t> subreaper = std::nullopt;
+  std::vector<pid_t> not_job = {};
 };
 
 // One look at /proc. Processes that end or hide meanwhile are left out.

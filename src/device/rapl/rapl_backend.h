@@ -17,8 +17,8 @@ struct RaplOptions {
   std::filesystem::path root = "/sys/class/powercap";
   OnUnreadable on_unreadable = OnUnreadable::kOmit;
   // Tests put scripts in place of these two. Empty: OpenSysfsRapl, and a real wait.
-  RaplOpener open;
-  std::function<void(Seconds)> wait;
+  RaplOpener open = nullptr;
+  std::function<void(Seconds)> wait = nullptr;
 };
 
 // A counter that has not moved for so long is reported as kUnavailable until it moves: a package
