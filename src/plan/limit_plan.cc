@@ -28,7 +28,7 @@ Status Check(const LimitPlanRequest& request) {
         fmt::format("the period is {:g} s; allowed is 1 s to 10 years", request.period->count()));
   }
   const auto& series = request.intensity.series;
-  if (series != nullptr && !IsWellFormed(std::span<const Sample<GramsPerKwh>>(*series))) {
+  if (series != nullptr && !IsWellFormed(*series)) {
     return Fail(Code::kInvalidArgument, "the intensity series is not ordered or overlaps");
   }
   const Policy& policy = request.policy;

@@ -10,7 +10,7 @@
 namespace lowtide {
 namespace {
 
-constexpr double kMaxIntensity = 1e5;  // g/kWh; no generator comes near
+constexpr double kMaxIntensity = 5000;  // g/kWh; no generator comes near
 
 Status CheckEta(double eta) {
   if (eta >= 0 && eta <= 1) return {};
@@ -210,13 +210,13 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options) 
   LOWTIDE_TRY_STATUS(CheckHysteresis(policy.hysteresis));
   if (text == "zeus") {
     policy.kind = PolicyKind::kZeus;
-    LOWTIDE_TRY(policy.selector, ParseSelector(options.selector, options.eta));
+    LOWTIDE_TRY(policy.selector, ParseSelector(options.selector, options.eta.value_or(kZeusEta)));
     return policy;
   }
   if (text == "chase") {
     policy.kind = PolicyKind::kChase;
-    policy.weights = {options.eta, options.max_intensity};
-    LOWTIDE_TRY_STATUS(CheckEta(options.eta));
+    policy.weights = {options.eta.value_or(kChaseEta), options.max_intensity};
+    LOWTIDE_TRY_STATUS(CheckEta(policy.weights.eta));
     LOWTIDE_TRY_STATUS(CheckMaxIntensity(options.max_intensity));
     return policy;
   }
@@ -233,28 +233,6 @@ std::string PolicyName(const Policy& policy) {
     case PolicyKind::kChase: return "chase";
   }
   return {};
-}
-
-Result<MaxIntensitySetting> ParseMaxIntensity(std::string_view text) {
-  constexpr std::string_view kDynamic = "dynamic:";
-  if (text.starts_with(kDynamic)) {
-    const auto window = ParseDuration(text.substr(kDynamic.size()));
-    if (!window) return Annotate(window.error(), "maximum carbon intensity");
-    if (window->count() <= 0) {
-      return Fail(Code::kInvalidArgument, "maximum carbon intensity: the window must be above 0");
-    }
-    return DynamicMaximum{*window};
-  }
-  const auto number = ParseNumber(text);
-  if (!number) {
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("'{}' is not a maximum carbon intensity; expected g/kWh such as 750, or "
-                    "dynamic:WINDOW such as dynamic:60d",
-                    text.substr(0, 64)));
-  }
-  LOWTIDE_TRY_STATUS(CheckMaxIntensity(GramsPerKwh(*number)));
-  return GramsPerKwh(*number);
 }
 
 Decision Decide(const Policy& policy, const Situation& situation) {

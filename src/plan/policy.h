@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -39,9 +38,12 @@ struct Policy {
 // takes `eta`.
 Result<Selector> ParseSelector(std::string_view text, double eta);
 
+inline constexpr double kZeusEta = 0.5;    // Zeus's own default
+inline constexpr double kChaseEta = 0.24;  // that of the authors' branch of Chase
+
 struct PolicyOptions {
-  // Weight of energy or carbon against time. 0.5 is Zeus's default; Chase's own is 0.24.
-  double eta = 0.5;
+  // Weight of energy or carbon against time; nothing: kZeusEta for zeus, kChaseEta for chase.
+  std::optional<double> eta;
   std::string selector = "zeus";         // of policy zeus
   GramsPerKwh max_intensity{750};        // of policy chase; Chase's own number
   std::optional<Hysteresis> hysteresis;  // nothing: the default
@@ -52,14 +54,6 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options =
 
 // "none", "fixed:200", "zeus", "chase".
 std::string PolicyName(const Policy& policy);
-
-// MaxCarbonIntensity as users write it: a number ("750"), or the maximum over a past window that
-// ends at the start of the job ("dynamic:60d").
-struct DynamicMaximum {
-  Seconds window;
-};
-using MaxIntensitySetting = std::variant<GramsPerKwh, DynamicMaximum>;
-Result<MaxIntensitySetting> ParseMaxIntensity(std::string_view text);
 
 // What is known at the moment of a decision.
 struct Situation {

@@ -42,16 +42,19 @@ void Ledger::AddInterval(const DeviceInterval& device_interval, Moment now) {
   Book(i, interval.energy, ToUtc(interval.from, now), ToUtc(interval.to, now));
 }
 
-void Ledger::ApplyHostShare(std::optional<double> share, Moment now) {
+void Ledger::ApplyHostShare(double share, Moment now) {
   for (std::size_t i = 0; i < components_.size(); ++i) {
     if (pending_host_time_[i] <= Seconds(0)) continue;
     const Joules energy = std::exchange(pending_host_[i], Joules(0));
     const Seconds time = std::exchange(pending_host_time_[i], Seconds(0));
-    if (share) {
-      Book(i, energy * *share, now.utc - ToMilliseconds(time), now.utc);
-    } else {
-      share_gaps_[i] += time;
-    }
+    Book(i, energy * share, now.utc - ToMilliseconds(time), now.utc);
+  }
+}
+
+void Ledger::CloseHostShare() {
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    pending_host_[i] = Joules(0);
+    share_gaps_[i] += std::exchange(pending_host_time_[i], Seconds(0));
   }
 }
 

@@ -37,9 +37,11 @@ class Ledger {
   };
 
   void AddInterval(const DeviceInterval& interval, Moment now);
-  // The job's share of the host's busy CPU time since the last call, in [0, 1]; nothing when it
-  // could not be read: the host energy since then is then a gap.
-  void ApplyHostShare(std::optional<double> share, Moment now);
+  // The job's share of the host's busy CPU time since the last call, in [0, 1]: the host energy
+  // since then is shared out by it.
+  void ApplyHostShare(double share, Moment now);
+  // Host energy that no share has come for is a gap. At the end of the run.
+  void CloseHostShare();
   void SetReadings(const std::vector<MeterReading>& readings);
   void SetPowerLimit(std::optional<Watts> limit) { limit_ = limit; }
 
