@@ -6,7 +6,6 @@
 
 #include "run/power_slices.h"
 #include "run/quantity_text.h"
-#include "run/run_clock.h"
 #include "run/svg_chart.h"
 
 namespace lowtide {
@@ -20,21 +19,21 @@ constexpr std::size_t kMaxEpochMarks = 60;
 
 // From Unix seconds of the run to Unix milliseconds of the grid, on a linear scale.
 struct Timeline {
-  explicit Timeline(GridClock c) : clock(c) {}
-
-  GridClock clock;
-  double from_ms = 0;  // grid time
+  double real_start_ms = 0;
+  double from_ms = 0;
   double to_ms = 0;
+  double scale = 1;
 
   double Grid(double unix_s) const { return from_ms + (unix_s * 1000 - real_start_ms) * scale; }
 };
 
 Timeline TimelineOf(const Report& report) {
   const RunRecord& run = report.run.record;
-  Timeline out(ClockOf(run));
-  const double start = UnixSeconds(run.started_at);
-  out.from_ms = out.Grid(start);
-  out.to_ms = out.Grid(start + report.duration.count());
+  Timeline out;
+  out.real_start_ms = static_cast<double>(UnixMillis(run.started_at));
+  out.from_ms = static_cast<double>(UnixMillis(run.grid_start));
+  out.scale = run.time_scale > 0 ? run.time_scale : 1;
+  out.to_ms = out.from_ms + report.duration.count() * 1000 * out.scale;
   return out;
 }
 
