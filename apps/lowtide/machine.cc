@@ -20,9 +20,7 @@ namespace {
 
 constexpr std::string_view kTdpTable = "hardware/cpu_power.csv";
 
-NvmlOptions NvmlFromEnvironment() {
-  return {Environment("LOWTIDE_NVML_LIBRARY").value_or("")};
-}
+NvmlOptions NvmlFromEnvironment() { return {Environment("LOWTIDE_NVML_LIBRARY").value_or("")}; }
 
 void Append(Machine& machine, Discovery discovery) {
   std::ranges::move(discovery.devices, std::back_inserter(machine.devices));

@@ -24,10 +24,7 @@ struct Timeline {
   double to_ms = 0;
   double scale = 1;
 
-  double Grid(double unix_s) const {
-    const double elapsed_ms = unix_s * 1000 - static_cast<double>(UnixMillis(clock.real_start));
-    return static_cast<double>(UnixMillis(clock.grid_start)) + elapsed_ms * clock.scale;
-  }
+  double Grid(double unix_s) const { return from_ms + (unix_s * 1000 - real_start_ms) * scale; }
 };
 
 Timeline TimelineOf(const Report& report) {
