@@ -2,6 +2,7 @@
 # in the named subfolders, with *_test.cc compiled into <name>_test.
 
 option(LOWTIDE_TESTS "Build the tests" ON)
+option(LOWTIDE_BENCH "Build the benchmarks" OFF)
 option(LOWTIDE_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 set(LOWTIDE_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,undefined")
 
@@ -34,9 +35,9 @@ if(LOWTIDE_FUZZ)
 endif()
 
 # lowtide_library(name [FOLDERS sub...] [DEPENDS target...] [PRIVATE_DEPENDS target...]
-#                 [TEST_DEPENDS target...])
+#                 [TEST_DEPENDS target...] [TEST_LABELS label...])
 function(lowtide_library name)
-  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS;PRIVATE_DEPENDS;TEST_DEPENDS;TEST_LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
   foreach(folder IN LISTS ARG_FOLDERS)
@@ -57,12 +58,17 @@ function(lowtide_library name)
     target_link_libraries(lowtide_${name} INTERFACE ${ARG_DEPENDS})
   endif()
   if(LOWTIDE_TESTS AND tests)
-    lowtide_test(${name}_test SOURCES ${tests} DEPENDS lowtide_${name} ${ARG_TEST_DEPENDS})
+    lowtide_test(${name}_test SOURCES ${tests} DEPENDS lowtide_${name} ${ARG_TEST_DEPENDS}
+      LABELS ${ARG_TEST_LABELS})
   endif()
 endfunction()
 
+# Builds the tests labelled threads, and nothing else.
+add_custom_target(thread_tests)
+
 # lowtide_test(name SOURCES file... [DEPENDS target...] [LABELS label...]): a GoogleTest binary whose
-# tests are found when ctest runs. The repository root is its working directory.
+# tests are found when ctest runs. The repository root is its working directory. Labels: fast (the
+# default), threads (also run under ThreadSanitizer).
 function(lowtide_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -70,6 +76,11 @@ function(lowtide_test name)
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
   endif()
+  if("threads" IN_LIST ARG_LABELS)
+    add_dependencies(thread_tests ${name})
+  endif()
+  # gtest_discover_tests can pass on only one label; ctest -L matches a part of it.
+  list(JOIN ARG_LABELS "," ARG_LABELS)
   gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()

@@ -1,7 +1,9 @@
 #include "environment.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,6 +13,19 @@ std::optional<std::string> Environment(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no setenv here
   if (value == nullptr) return std::nullopt;
   return std::string(value);
+}
+
+std::vector<std::pair<std::string, std::string>> EnvironmentStartingWith(std::string_view prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (text.starts_with(prefix) && equals != std::string_view::npos) {
+      found.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 std::filesystem::path StateDirectory() {

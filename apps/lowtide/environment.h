@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -11,6 +14,9 @@ namespace lowtide::cli {
 
 // The variable's value; nothing when it is not set. An empty value is a value.
 std::optional<std::string> Environment(const char* name);
+
+// The variables whose names begin so, in the order of their names.
+std::vector<std::pair<std::string, std::string>> EnvironmentStartingWith(std::string_view prefix);
 
 // $LOWTIDE_STATE_DIR, else $XDG_STATE_HOME/lowtide, else ~/.local/state/lowtide.
 std::filesystem::path StateDirectory();

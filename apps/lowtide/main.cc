@@ -1,16 +1,166 @@
-#include <CLI/CLI.hpp>
+// The command line: verbs, settings, errors. Everything after "--" is the user's command and is
+// never looked at here.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "environment.h"
+#include "settings.h"
 #include "verbs.h"
 
-int main(int argc, char** argv) {
-  CLI::App app("Train machine-learning models at low carbon", "lowtide");
-  app.require_subcommand(1);
+namespace lowtide::cli {
+namespace {
+
+// These must work whatever the settings say: a training job's marks, the way back to the old power
+// limits, and what one looks at when all else fails.
+constexpr std::array<std::string_view, 3> kWithoutSettings = {"mark", "restore", "version"};
+
+struct CommandLine {
+  std::vector<std::string> args;      // before "--", without the program's name
+  std::vector<std::string> trailing;  // after it
+  bool has_trailing = false;
+};
+
+CommandLine Split(int argc, char** argv) {
+  CommandLine line;
+  line.args.assign(argv + std::min(argc, 1), argv + argc);
+  if (const auto dashes = std::ranges::find(line.args, "--"); dashes != line.args.end()) {
+    line.has_trailing = true;
+    line.trailing.assign(dashes + 1, line.args.end());
+    line.args.erase(dashes, line.args.end());
+  }
+  // "lowtide help run" is "lowtide run --help".
+  if (!line.args.empty() && line.args.front() == "help") {
+    line.args.erase(line.args.begin());
+    line.args.emplace_back("--help");
+  }
+  return line;
+}
+
+bool Has(const std::vector<std::string>& args, std::string_view a, std::string_view b) {
+  return std::ranges::any_of(args, [&](const std::string& arg) { return arg == a || arg == b; });
+}
+
+void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
+  AddRunVerb(app, line.trailing, exit_code);
+  AddDoctorVerb(app, exit_code);
+  AddPlanVerb(app, exit_code);
+  AddRunsVerb(app, exit_code);
+  AddMarkVerb(app, exit_code);
+  AddRestoreVerb(app, exit_code);
+  AddConfigVerb(app, exit_code);
+  AddVersionVerb(app, exit_code);
+}
+
+int UsageError(const CLI::App& app, std::string message, std::string_view hint) {
+  std::ranges::replace(message, '\n', ' ');
+  const auto chosen = app.get_subcommands();
+  fmt::print(stderr, "lowtide: error: {}{} (see: lowtide{} --help)\n", message, hint,
+             chosen.empty() ? "" : " " + chosen.front()->get_name());
+  return ExitCodeFor(Code::kInvalidArgument);
+}
+
+// A value that a setting gave and CLI11 refused: say where it stands.
+std::string OriginOf(std::string_view message, const Settings& used) {
+  for (const auto& setting : used) {
+    if (message.find("--" + setting.key) != std::string_view::npos) {
+      return fmt::format(" (set in {})", setting.origin);
+    }
+  }
+  return "";
+}
+
+Result<InjectedArguments> WithSettings(const CLI::App& app, const std::vector<std::string>& args) {
+  const auto verb =
+      std::ranges::find_if(args, [](const auto& arg) { return !arg.starts_with('-'); });
+  if (verb != args.end() && std::ranges::find(kWithoutSettings, *verb) != kWithoutSettings.end()) {
+    return InjectedArguments{args, {}};
+  }
+  LOWTIDE_TRY(const Settings settings, LoadSettings(DefaultSettingsSources()));
+  LOWTIDE_TRY(const CheckedSettings checked, CheckSettings(app, settings));
+  for (const auto& name : checked.unknown_variables) {
+    LogWarning(fmt::format("environment variable {} is not a setting and has no effect", name));
+  }
+  return InjectSettings(app, args, checked.settings);
+}
+
+int Main(int argc, char** argv) {
+  const CommandLine line = Split(argc, argv);
   int exit_code = 0;
-  lowtide::cli::AddMarkVerb(app, exit_code);
+  std::string log_level = "warning";
+  std::string log_format = "text";
+
+  CLI::App app(
+      "Lowtide trains machine-learning models at low carbon: it measures what a training job\n"
+      "draws, steers it by the grid's carbon intensity, and reports what it cost.",
+      "lowtide");
+  app.get_formatter()->column_width(34);
+  app.set_version_flag("--version", "lowtide " LOWTIDE_VERSION, "Print the version and exit");
+  app.add_option("--log-level", log_level,
+                 "Diagnostics on standard error: debug, info, warning, error, off")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->capture_default_str();
+  app.add_option("--log-format", log_format, "text, or json (one object a line)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->capture_default_str();
+  app.require_subcommand(0, 1);
+  app.fallthrough();  // --log-level may stand after the verb
+  app.parse_complete_callback([&] {
+    ConfigureLog(ParseLogLevel(log_level).value_or(LogLevel::kWarning),
+                 log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  });
+  AddVerbs(app, line, exit_code);
+  // After the verbs, which would inherit it.
+  app.footer(
+      "Settings may stand in ./lowtide.toml, ~/.config/lowtide/config.toml and LOWTIDE_* "
+      "variables;\n"
+      "'lowtide config' shows them. 'lowtide VERB --help' explains a verb.");
+
+  InjectedArguments injected{line.args, {}};
+  if (!line.args.empty() && !Has(line.args, "--help", "-h") && !Has(line.args, "--version", "")) {
+    auto with_settings = WithSettings(app, line.args);
+    if (!with_settings) return PrintError(with_settings.error());
+    injected = *std::move(with_settings);
+  }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> reversed(injected.args.rbegin(), injected.args.rend());
+    app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    const bool forgot =
+        e.get_name() == "ExtrasError" && !line.has_trailing && app.got_subcommand("run");
+    return UsageError(
+        app, e.what() + OriginOf(e.what(), injected.used),
+        forgot ? "; the command goes after --: lowtide run [options] -- COMMAND..." : "");
+  }
+  if (app.get_subcommands().empty()) fmt::print("{}", app.help());
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace lowtide::cli
+
+int main(int argc, char** argv) {
+  int exit_code = 1;
+  try {
+    exit_code = lowtide::cli::Main(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "lowtide: error: {}\n", e.what());
+  }
+  // A full disk shows only now.
+  if (std::fflush(stdout) != 0 && exit_code == 0) {
+    fmt::print(stderr, "lowtide: error: cannot write to standard output\n");
+    exit_code = 1;
   }
   return exit_code;
 }

@@ -2,13 +2,17 @@
 // the work and stores the exit code of the process.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
 
 namespace lowtide::cli {
 
-void AddRunVerb(CLI::App& app, int& exit_code);
+// `command`: what stood after "--", untouched.
+void AddRunVerb(CLI::App& app, const std::vector<std::string>& command, int& exit_code);
 void AddDoctorVerb(CLI::App& app, int& exit_code);
 void AddPlanVerb(CLI::App& app, int& exit_code);
 void AddRunsVerb(CLI::App& app, int& exit_code);

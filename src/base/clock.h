@@ -16,7 +16,8 @@ class Clock {
   virtual TimePoint Now() const = 0;
   // Does not advance while the machine is suspended.
   virtual MonoTime Monotonic() const = 0;
-  // Total time the machine has spent suspended since boot; its growth reveals a suspend.
+  // Total time the machine has spent suspended since boot, to about a millisecond; its growth
+  // reveals a suspend.
   virtual std::chrono::nanoseconds SuspendedTime() const = 0;
   // Returns true at `deadline`, false when stopped earlier.
   virtual bool SleepUntil(MonoTime deadline, std::stop_token stop) = 0;

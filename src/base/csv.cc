@@ -9,6 +9,8 @@
 namespace lowtide {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 std::string_view Trim(std::string_view s) {
   constexpr std::string_view kSpace = " \t";
   const auto begin = s.find_first_not_of(kSpace);
@@ -88,13 +90,21 @@ std::optional<std::size_t> CsvTable::Find(std::string_view column) const {
 }
 
 Result<std::size_t> CsvTable::Require(std::string_view column) const {
-  if (const auto index = Find(column)) return *index;
+  if (const auto index = Find(column)) {
+    for (std::size_t i = *index + 1; i < header.size(); ++i) {
+      if (Trim(header[i]) == column) {
+        return Fail(Code::kInvalidArgument,
+                    fmt::format("{}: column '{}' appears more than once", name, column));
+      }
+    }
+    return *index;
+  }
   return Fail(Code::kInvalidArgument, fmt::format("{}: no column '{}'; the columns are: {}", name,
                                                   column, fmt::join(header, ", ")));
 }
 
 Result<CsvTable> ParseCsv(std::string_view text, std::string name) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   CsvTable table;
   table.name = std::move(name);
   Scanner scanner(text, table.name);
@@ -126,7 +136,10 @@ Result<double> CsvNumber(const CsvTable& table, const CsvRow& row, std::size_t c
 }
 
 std::string CsvQuote(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos &&
+      !field.starts_with(kByteOrderMark)) {
+    return std::string(field);
+  }
   std::string out = "\"";
   for (const char c : field) {
     if (c == '"') out += '"';

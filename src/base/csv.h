@@ -23,12 +23,13 @@ struct CsvTable {
 
   // Index of the column, spaces around header names ignored.
   std::optional<std::size_t> Find(std::string_view column) const;
-  // As Find, but an error naming the file, the column and the columns there are.
+  // As Find, but an error naming the file, the column and the columns there are; also an error
+  // when two columns bear the name.
   Result<std::size_t> Require(std::string_view column) const;
 };
 
-// Parses `text`; empty lines are skipped. Every row must have as many fields as the header, else
-// the error names the line. `name` is used in messages.
+// Parses `text`; empty lines (and lines of one empty quoted field) are skipped. Every row must have
+// as many fields as the header, else the error names the line. `name` is used in messages.
 Result<CsvTable> ParseCsv(std::string_view text, std::string name);
 
 // The number in `row.fields[column]`; errors name file, line and column. Empty, "NaN"
@@ -38,8 +39,8 @@ Result<double> CsvNumber(const CsvTable& table, const CsvRow& row, std::size_t c
 // Quotes a field where RFC 4180 asks for it.
 std::string CsvQuote(std::string_view field);
 
-// Strict decimal number of the whole text ("12", "-1.5", "2e3"); nothing for "", "nan", "0x1", "1
-// ".
+// Strict finite decimal number of the whole text ("12", "-1.5", "2e3"); nothing for "", "nan",
+// "1e999", "0x1", "+1" or "1 ".
 std::optional<double> ParseNumber(std::string_view text);
 
 }  // namespace lowtide

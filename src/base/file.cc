@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/fd.h"
@@ -67,8 +68,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_
 }
 
 Status WriteFileDurably(const std::filesystem::path& path, std::string_view content) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  std::string temporary = path.string() + ".XXXXXX";
+  UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));  // new, mode 0600
   if (!fd.Valid()) return FailErrno(errno, "cannot create " + temporary);
   const auto discard = [&](std::unexpected<Error> error) -> Status {
     ::unlink(temporary.c_str());
@@ -94,12 +95,12 @@ Status MakeDirectories(const std::filesystem::path& path) {
   std::filesystem::path partial;
   for (const auto& part : path) {
     partial /= part;
-    if (::mkdir(partial.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
-      const int error_number = errno;
-      struct stat info{};
-      if (::stat(partial.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
-      return FailErrno(error_number, "cannot make folder " + partial.string());
-    }
+    if (::mkdir(partial.c_str(), 0700) == 0) continue;
+    const int error_number = errno;
+    struct stat info{};
+    if (::stat(partial.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
+    return FailErrno(error_number == EEXIST ? ENOTDIR : error_number,
+                     "cannot make folder " + partial.string());
   }
   return {};
 }

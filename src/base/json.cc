@@ -7,12 +7,21 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
+// "[json.exception.parse_error.101] parse error at ..." without the library's own tag.
+std::string_view WithoutTag(std::string_view what) {
+  const auto end = what.find("] ");
+  return what.starts_with('[') && end != std::string_view::npos ? what.substr(end + 2) : what;
+}
+
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text, std::string_view name) {
   bool too_deep = false;
-  const auto bound_depth = [&too_deep](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
-    if (depth > kMaxDepth) too_deep = true;
+  const auto bound_depth = [&too_deep](int depth, Json::parse_event_t event, Json& /*value*/) {
+    // `depth` counts the containers around the one that starts.
+    const bool starts =
+        event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
+    if (starts && depth >= kMaxDepth) too_deep = true;
     return !too_deep;
   };
   try {
@@ -23,7 +32,7 @@ Result<Json> ParseJson(std::string_view text, std::string_view name) {
     }
     return value;
   } catch (const Json::exception& e) {
-    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, e.what()));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: {}", name, WithoutTag(e.what())));
   }
 }
 

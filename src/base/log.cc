@@ -44,7 +44,13 @@ void Log(LogLevel level, std::string_view message) {
                          {"msg", std::string(message)}}) +
            "\n";
   } else {
-    line = fmt::format("lowtide: {}: {}\n", Name(level), message);
+    line = fmt::format("lowtide: {}: {}", Name(level), message);
+    // A message may quote outside bytes: no second line, no terminal control.
+    for (char& c : line) {
+      if (c == '\n' || c == '\t') c = ' ';
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    }
+    line += '\n';
   }
   // One write per line keeps lines whole beside the child's own output.
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());

@@ -17,7 +17,8 @@ Result<LogLevel> ParseLogLevel(std::string_view name);
 // Call once, before threads start. Default: warnings and errors, as text.
 void ConfigureLog(LogLevel level, LogFormat format);
 
-// Thread-safe; one line each: "lowtide: warning: <message>", or a JSON object with ts, level, msg.
+// Thread-safe; one line each (control characters are replaced): "lowtide: warning: <message>", or a
+// JSON object with ts, level, msg.
 void Log(LogLevel level, std::string_view message);
 inline void LogDebug(std::string_view message) { Log(LogLevel::kDebug, message); }
 inline void LogInfo(std::string_view message) { Log(LogLevel::kInfo, message); }

@@ -30,6 +30,10 @@ bool IsWellFormed(std::span<const Sample<T>> series) {
   }
   return true;
 }
+template <class T>
+bool IsWellFormed(const Series<T>& series) {
+  return IsWellFormed(std::span<const Sample<T>>(series));
+}
 
 // The slot that covers `t`, or nullptr in a gap. O(log n).
 template <class T>
@@ -41,7 +45,8 @@ const Sample<T>* SlotAt(const Series<T>& series, TimePoint t) {
   return t < it->to ? &*it : nullptr;
 }
 
-// Time-weighted mean over [from, to) of what is covered, with the covered share in [0, 1].
+// Time-weighted mean over [from, to) of what is covered, with the covered share in [0, 1]. An empty
+// interval asks for the slot at `from`.
 template <class T>
 struct MeanResult {
   std::optional<T> value;  // nothing when no part is covered

@@ -89,8 +89,13 @@ std::optional<TimePoint> Parse(std::string_view text, Offset offset) {
   }
   const auto offset_minutes = TakeOffset(text, offset);
   if (!offset_minutes || !text.empty()) return std::nullopt;
-  return TimePoint(sys_days(date)) + hours(*hour) + minutes(*minute) + seconds(second) +
-         milliseconds(millis) - minutes(*offset_minutes);
+  const TimePoint time = TimePoint(sys_days(date)) + hours(*hour) + minutes(*minute) +
+                         seconds(second) + milliseconds(millis) - minutes(*offset_minutes);
+  // An offset can carry the ends of the calendar out of the four-digit years.
+  constexpr TimePoint kFirst = sys_days(std::chrono::year(0) / 1 / 1);
+  constexpr TimePoint kEnd = sys_days(std::chrono::year(10000) / 1 / 1);
+  if (time < kFirst || time >= kEnd) return std::nullopt;
+  return time;
 }
 
 std::optional<double> UnitSeconds(std::string_view unit) {

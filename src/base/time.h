@@ -2,7 +2,9 @@
 // durations. They never convert into each other.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,8 +27,10 @@ struct MonotonicClockTag {
 using MonoTime = MonotonicClockTag::time_point;
 
 constexpr Seconds ToSeconds(std::chrono::nanoseconds d) { return Seconds(d); }
+// Clamped to +-4e9 s (126 years), so that a sum with a clock's reading cannot overflow.
 constexpr std::chrono::nanoseconds ToNanoseconds(Seconds s) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(s);
+  constexpr Seconds kBound(4e9);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::clamp(s, -kBound, kBound));
 }
 constexpr std::chrono::milliseconds ToMilliseconds(Seconds s) {
   return std::chrono::round<std::chrono::milliseconds>(s);
@@ -41,7 +45,8 @@ constexpr TimePoint FromUnixMillis(std::int64_t ms) {
 
 // Parses RFC 3339 ("2026-11-30T12:00:00.250Z", "+01:00" offsets) and the two shorter spellings
 // that grid data use: no seconds ("2021-07-01T00:00Z") and a space instead of "T". An offset is
-// required unless `assume_utc` (some published traces leave it out). Seconds of 60 are refused.
+// required unless kAssumeUtc (some published traces leave it out). Seconds of 60 are refused,
+// digits beyond the millisecond dropped, and the year is 0000..9999 in UTC.
 enum class Offset : std::uint8_t { kRequired, kAssumeUtc };
 Result<TimePoint> ParseTime(std::string_view text, Offset offset = Offset::kRequired);
 

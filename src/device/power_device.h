@@ -32,6 +32,8 @@ struct DeviceInfo {
   bool whole_host = false;
   // Others may run on it too (MIG instance, shared GPU): control is refused unless forced.
   bool shared = false;
+  // Reading is not free (a scan of /proc): do not poll more often than this.
+  std::chrono::milliseconds min_poll_period{0};
 };
 
 // What one poll saw. At least one of the two values is there.

@@ -11,6 +11,10 @@
 
 namespace lowtide {
 
+// The greatest intensity that is taken for one; no grid or plant comes near it. Above it a number
+// is another quantity or unit (megawatt hours, grams per MWh), so readers refuse it.
+inline constexpr GramsPerKwh kHighestIntensity{5000};
+
 struct Zone {
   std::string key;  // Electricity Maps' key ("DE", "US-CAL-CISO"); empty when unknown
 };

@@ -1,0 +1,75 @@
+// lowtide config: the settings in force and where each comes from.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/json.h"
+#include "environment.h"
+#include "settings.h"
+#include "verbs.h"
+
+namespace lowtide::cli {
+namespace {
+
+Json ToJson(const SettingsSources& sources, const Settings& settings) {
+  Json files = Json::array();
+  for (const auto& file : sources.files) {
+    files.push_back({{"path", file.string()}, {"exists", std::filesystem::exists(file)}});
+  }
+  Json rows = Json::array();
+  for (const auto& setting : settings) {
+    rows.push_back(
+        {{"verb", setting.verb.empty() ? Json() : Json(setting.verb)},
+         {"key", setting.key},
+         {"value", setting.values.size() == 1 ? Json(setting.values[0]) : Json(setting.values)},
+         {"from", setting.origin}});
+  }
+  return {{"settings", std::move(rows)},
+          {"files", std::move(files)},
+          {"state_directory", StateDirectory().string()}};
+}
+
+void PrintText(const SettingsSources& sources, const Settings& settings) {
+  if (settings.empty()) fmt::print("No settings: every option has its default.\n");
+  for (const auto& setting : settings) {
+    const std::string verb = setting.verb.empty() ? "" : fmt::format("[{}] ", setting.verb);
+    const std::string line =
+        fmt::format("{}{} = {}", verb, setting.key, fmt::join(setting.values, ", "));
+    fmt::print("{:<40} {}\n", line, setting.origin);
+  }
+  // Highest precedence first, as one would look.
+  fmt::print("\nFiles:\n");
+  for (auto file = sources.files.rbegin(); file != sources.files.rend(); ++file) {
+    fmt::print("  {}{}\n", file->string(), std::filesystem::exists(*file) ? "" : " (absent)");
+  }
+  fmt::print("State: {}\n", StateDirectory().string());
+}
+
+int Show(const CLI::App& app, bool as_json) {
+  const SettingsSources sources = DefaultSettingsSources();
+  const auto loaded = LoadSettings(sources);
+  if (!loaded) return PrintError(loaded.error());
+  const auto checked = CheckSettings(app, *loaded);
+  if (!checked) return PrintError(checked.error());
+  const Settings settings = EffectiveSettings(checked->settings);
+  if (as_json) {
+    fmt::print("{}\n", DumpJsonPretty(ToJson(sources, settings)));
+  } else {
+    PrintText(sources, settings);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddConfigVerb(CLI::App& app, int& exit_code) {
+  auto* verb = app.add_subcommand("config", "The settings in force and where each comes from");
+  verb->group("Setup");
+  auto as_json = std::make_shared<bool>(false);
+  verb->add_flag("--json", *as_json, "Print JSON");
+  verb->callback([&app, &exit_code, as_json] { exit_code = Show(app, *as_json); });
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,177 @@
+// lowtide run [options] -- COMMAND...
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "environment.h"
+#include "forecast/day_persistence.h"
+#include "grid/make_source.h"
+#include "run/counterfactuals.h"
+#include "run/job_share.h"
+#include "run/limit_journal.h"
+#include "run/report_html.h"
+#include "run/report_json.h"
+#include "run/report_text.h"
+#include "run_flags.h"
+#include "run_output.h"
+#include "verbs.h"
+
+namespace lowtide::cli {
+namespace {
+
+// Whether this process already runs under `lowtide run`, whose measurement covers it.
+bool InsideRun() {
+  const auto path = Environment("LOWTIDE_SOCKET");
+  sockaddr_un address{};
+  if (!path || path->empty() || path->size() >= sizeof(address.sun_path)) return false;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path->c_str(), path->size() + 1);
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return fd.Valid() &&
+         ::connect(fd.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+// A run inside a run (torchrun starts one per rank) is the outer one's to measure: become the
+// command.
+int BecomeCommand(const std::vector<std::string>& command) {
+  std::vector<std::string> arguments = command;
+  std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  const int error_number = errno;
+  fmt::print(stderr, "lowtide: error: {}: {}\n", command[0], std::strerror(error_number));
+  return error_number == ENOENT ? 127 : 126;
+}
+
+// A folder for the socket whose path is short enough for one.
+std::filesystem::path RuntimeFolder() {
+  const auto xdg = Environment("XDG_RUNTIME_DIR");
+  const bool usable = xdg && xdg->starts_with('/') && xdg->size() < 60 &&
+                      ::access(xdg->c_str(), W_OK | X_OK) == 0;
+  return std::filesystem::path(usable ? *xdg : "/tmp") /
+         fmt::format("lowtide-{}-{}", ::getuid(), ::getpid());
+}
+
+std::unique_ptr<Store> OpenStore(const RunFlags& flags) {
+  if (flags.no_store) return nullptr;
+  auto store = Store::Open(StorePath());
+  if (store) return *std::move(store);
+  LogWarning("the run is not kept: " + store.error().message);
+  return nullptr;
+}
+
+// What a killed run left behind is put right before anything is measured.
+void RestoreFromEarlierRuns(const Machine& machine, const std::filesystem::path& folder) {
+  if (!HasAbandonedLimits(folder)) return;
+  std::vector<PowerDevice*> devices;
+  for (const auto& d : machine.devices) devices.push_back(d.get());
+  for (const RestoreOutcome& o : RestoreAbandoned(folder, devices)) {
+    LogWarning("after a run that was cut off: " + o.message);
+  }
+}
+
+// Reports go to their files even when one of them fails; the first failure is told.
+void WriteReports(const RunFlags& flags, const Report& report) {
+  const auto write = [](const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    if (auto status = WriteFileDurably(path, text); !status) LogError(status.error().message);
+  };
+  if (!flags.json_report.empty()) {
+    write(flags.json_report, DumpJsonPretty(ReportJson(report)) + "\n");
+  }
+  if (!flags.html_report.empty()) write(flags.html_report, ReportHtml(report));
+}
+
+void PrintReport(const RunFlags& flags, const Report& report, bool epochs_shown) {
+  if (flags.json) {
+    fmt::print(stderr, "{}\n", DumpJsonPretty(ReportJson(report)));
+    return;
+  }
+  if (flags.quiet) return;
+  if (!epochs_shown) fmt::print(stderr, "{}", FormatEpochTable(report));
+  const TextStyle style =
+      ::isatty(STDERR_FILENO) == 1 && !Environment("NO_COLOR") ? TextStyle::kColour
+                                                               : TextStyle::kPlain;
+  fmt::print(stderr, "{}", FormatSummary(report, style));
+}
+
+// Errors before the command has started end the verb: the user asked for something that cannot be.
+Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) {
+  if (command.empty()) {
+    return Fail(Code::kInvalidArgument, "no command; usage: lowtide run [options] -- COMMAND...");
+  }
+  if (InsideRun()) return BecomeCommand(command);
+
+  RealClock clock;
+  LOWTIDE_TRY(SignalQueue signals, SignalQueue::Open());
+  LOWTIDE_TRY(const std::unique_ptr<Source> source, MakeSource(flags.intensity));
+  LOWTIDE_TRY(Machine machine, OpenMachine(clock, MachineOptionsOf(flags)));
+  LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, *source));
+  config.runtime_folder = RuntimeFolder();
+  for (const std::string& warning : machine.warnings) LogWarning(warning);
+  RestoreFromEarlierRuns(machine, config.limits_folder);
+
+  const std::unique_ptr<Store> store = OpenStore(flags);
+  const DayPersistence forecaster;
+  JobShare job_share(clock, *machine.job_usage, *machine.host_cpu);
+
+  RunParts parts;
+  parts.clock = &clock;
+  parts.signals = &signals;
+  parts.store = store.get();
+  parts.devices = std::move(machine.devices);
+  parts.problems = std::move(machine.problems);
+  parts.simulated = machine.simulated;
+  parts.job_usage = machine.job_usage.get();
+  parts.job_share = &job_share;
+  if (!WhyNoIntensity(*source)) {
+    parts.source = source.get();
+    parts.forecaster = &forecaster;
+  }
+
+  const bool live = !flags.quiet && !flags.json && ::isatty(STDERR_FILENO) == 1;
+  RunPrinter printer(live ? LiveTable::kShow : LiveTable::kHide, config.ledger.pue);
+  const RunOutcome outcome = RunCommand(std::move(config), std::move(parts), printer);
+  if (outcome.start_error) {
+    fmt::print(stderr, "lowtide: error: {}\n", outcome.start_error->message);
+  } else {
+    const Report report = BuildReport(outcome.data, RunCounterfactuals(outcome.data));
+    PrintReport(flags, report, printer.ShownEpochs());
+    WriteReports(flags, report);
+  }
+  if (outcome.must_exit_hard) {
+    std::fflush(nullptr);
+    ::_exit(outcome.exit_code);
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace
+
+void AddRunVerb(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
+  CLI::App* const verb = app.add_subcommand(
+      "run", "Measure, report and steer a training command: lowtide run [options] -- COMMAND...");
+  const auto flags = std::make_shared<RunFlags>();
+  AddRunOptions(*verb, *flags);
+  verb->footer(
+      "The command's exit code is lowtide's. Its streams, signals and environment pass through; "
+      "what\nlowtide has to say goes to standard error.");
+  verb->callback([flags, &command, &exit_code] {
+    auto code = Run(*flags, command);
+    exit_code = code ? *code : PrintError(code.error());
+  });
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,40 @@
+#include "run_output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/log.h"
+
+namespace lowtide::cli {
+namespace {
+
+// One write, so that the command's own output does not cut a line in two.
+void PrintLine(const std::string& line) {
+  const std::string text = line + "\n";
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+void RunPrinter::OnEpochEnd(const EpochRecord& epoch, std::optional<std::int64_t> /*total*/) {
+  if (table_ == LiveTable::kHide) return;
+  if (!header_shown_) PrintLine(FormatEpochHeader());
+  header_shown_ = true;
+  TotalsRecord totals;
+  totals.energy_known = epoch.energy > Joules(0);
+  PrintLine(FormatEpochRow(MakeEpochLine(epoch, totals, pue_)));
+}
+
+void RunPrinter::OnDecision(const DecisionRecord& decision) {
+  LogInfo(decision.power_limit
+              ? fmt::format("power limit {:.0f} W: {}", decision.power_limit->v, decision.reason)
+              : decision.reason);
+}
+
+void RunPrinter::OnEvent(const EventRecord& event) {
+  Log(event.kind == "warning" ? LogLevel::kWarning : LogLevel::kInfo, event.message);
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,276 @@
+// lowtide runs list | show | report | export: what past runs cost.
+#include <fmt/format.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "environment.h"
+#include "run/codecarbon_file.h"
+#include "run/report.h"
+#include "run/report_codecarbon.h"
+#include "run/report_html.h"
+#include "run/report_json.h"
+#include "run/report_text.h"
+#include "store/store.h"
+#include "verbs.h"
+
+namespace lowtide::cli {
+namespace {
+
+constexpr std::size_t kDefaultListLimit = 20;
+constexpr std::size_t kAllRuns = 1'000'000;
+
+struct ListOptions {
+  std::string name;
+  std::size_t limit = kDefaultListLimit;
+  bool json = false;
+};
+
+struct ShowOptions {
+  std::string id;
+  bool json = false;
+};
+
+struct ReportOptions {
+  std::string id;
+  std::string html;
+  bool json = false;
+};
+
+struct ExportOptions {
+  std::vector<std::string> ids;
+  bool all = false;
+  std::string format;
+  std::string output;
+  bool json = false;
+};
+
+std::string LocalTime(TimePoint time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm local{};
+  std::array<char, 32> text{};
+  if (::localtime_r(&seconds, &local) == nullptr) return {};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
+  return {text.data(), size};
+}
+
+// A store that is not there has no runs, and looking must not make one.
+Result<std::unique_ptr<Store>> OpenExisting() {
+  const auto path = StorePath();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Fail(Code::kNotFound, fmt::format("there are no runs yet: {} does not exist; `lowtide "
+                                             "run -- COMMAND` makes one",
+                                             path.string()));
+  }
+  return Store::Open(path);
+}
+
+Report ReportOf(RunData run) {
+  auto counterfactuals = RunCounterfactuals(run);
+  return BuildReport(std::move(run), std::move(counterfactuals));
+}
+
+Result<Report> LoadReport(const std::string& id) {
+  LOWTIDE_TRY(auto store, OpenExisting());
+  LOWTIDE_TRY(RunData run, store->LoadRun(id));
+  return ReportOf(std::move(run));
+}
+
+void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Status List(const ListOptions& options) {
+  std::error_code ignored;
+  std::vector<RunData> runs;
+  if (std::filesystem::exists(StorePath(), ignored)) {
+    LOWTIDE_TRY(auto store, OpenExisting());
+    LOWTIDE_TRY(runs, store->ListRuns(options.name, options.limit));
+  }
+  if (options.json) {
+    Json out = Json::array();
+    for (RunData& run : runs) {
+      out.push_back(ReportSummaryJson(BuildReport(std::move(run), {})));
+    }
+    Print(DumpJsonPretty({{"runs", std::move(out)}}) + "\n");
+    return {};
+  }
+  if (runs.empty()) {
+    fmt::print(stderr, "lowtide: no runs{}\n",
+               options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name));
+    return {};
+  }
+  Print(FormatRunListHeader() + "\n");
+  for (RunData& run : runs) {
+    Print(FormatRunListRow(BuildReport(std::move(run), {})) + "\n");
+  }
+  return {};
+}
+
+Status Show(const ShowOptions& options) {
+  LOWTIDE_TRY(const Report report, LoadReport(options.id));
+  if (options.json) {
+    Print(DumpJsonPretty(ReportJson(report)) + "\n");
+    return {};
+  }
+  const bool colour = ::isatty(STDOUT_FILENO) == 1 && !Environment("NO_COLOR");
+  const std::string epochs = FormatEpochTable(report);
+  if (!epochs.empty()) Print(epochs + "\n");
+  Print(FormatSummary(report, colour ? TextStyle::kColour : TextStyle::kPlain));
+  return {};
+}
+
+Status WriteReport(const ReportOptions& options) {
+  LOWTIDE_TRY(const Report report, LoadReport(options.id));
+  LOWTIDE_TRY_STATUS(WriteFileDurably(options.html, ReportHtml(report)));
+  if (options.json) {
+    Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
+  } else {
+    fmt::print(stderr, "lowtide: wrote {}\n", options.html);
+  }
+  return {};
+}
+
+// The runs to export, oldest first as rows of a file that grows; with --all without those that
+// still go on, whose numbers are not final.
+Result<std::vector<Report>> ExportedReports(const ExportOptions& options) {
+  LOWTIDE_TRY(auto store, OpenExisting());
+  std::vector<std::string> ids = options.ids;
+  if (options.all) {
+    LOWTIDE_TRY(const auto runs, store->ListRuns("", kAllRuns));
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      if (run->state != RunState::kRunning) ids.push_back(run->record.run_id);
+    }
+  }
+  std::vector<Report> out;
+  for (const auto& id : ids) {
+    LOWTIDE_TRY(RunData run, store->LoadRun(id));
+    out.push_back(ReportOf(std::move(run)));
+  }
+  return out;
+}
+
+// What was written, and where, for --output.
+void SayExported(const ExportOptions& options, std::size_t written, std::size_t asked) {
+  if (options.json) {
+    Print(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
+    return;
+  }
+  fmt::print(stderr, "lowtide: wrote {} run{} to {}", written, written == 1 ? "" : "s",
+             options.output);
+  if (written < asked) fmt::print(stderr, "; {} of them were there already", asked - written);
+  fmt::print(stderr, "\n");
+}
+
+Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {
+  std::vector<CodecarbonRowOf> rows;
+  for (const Report& report : reports) {
+    rows.push_back({report.run.record.run_id, CodecarbonRow(report, LocalTime)});
+  }
+  if (options.output.empty()) {
+    Print(CodecarbonHeader());
+    for (const auto& row : rows) Print(row.row);
+    return {};
+  }
+  RealClock clock;
+  LOWTIDE_TRY(const std::size_t added, AppendCodecarbon(options.output, rows, clock));
+  SayExported(options, added, rows.size());
+  return {};
+}
+
+Status ExportJson(const ExportOptions& options, const std::vector<Report>& reports) {
+  Json out = Json::array();
+  for (const Report& report : reports) out.push_back(ReportJson(report));
+  const std::string text = DumpJsonPretty({{"runs", std::move(out)}}) + "\n";
+  if (options.output.empty()) {
+    Print(text);
+    return {};
+  }
+  LOWTIDE_TRY_STATUS(WriteFileDurably(options.output, text));
+  SayExported(options, reports.size(), reports.size());
+  return {};
+}
+
+Status Export(const ExportOptions& options) {
+  if (options.all == !options.ids.empty()) {
+    return Fail(Code::kInvalidArgument, "runs export: give either run ids or --all");
+  }
+  LOWTIDE_TRY(const auto reports, ExportedReports(options));
+  return options.format == "json" ? ExportJson(options, reports)
+                                  : ExportCodecarbon(options, reports);
+}
+
+void Finish(const Status& status, int& exit_code) {
+  exit_code = status ? 0 : PrintError(status.error());
+}
+
+template <class T>
+CLI::Option* LastWins(CLI::App& app, const std::string& names, T& value, const std::string& help) {
+  return app.add_option(names, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+constexpr const char* kIdHelp = "run id, a unique beginning of one, or \"last\"";
+
+void AddList(CLI::App& runs, int& exit_code) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App& app = *runs.add_subcommand("list", "list past runs, newest first");
+  LastWins(app, "--name", options->name, "only runs of this name (default: all)");
+  LastWins(app, "--limit", options->limit, "at most this many runs (default: 20)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--json", options->json, "print JSON: {\"runs\": [...]}");
+  app.callback([options, &exit_code] { Finish(List(*options), exit_code); });
+}
+
+void AddShow(CLI::App& runs, int& exit_code) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App& app = *runs.add_subcommand("show", "print the report of a run");
+  app.add_option("id", options->id, kIdHelp)->required();
+  app.add_flag("--json", options->json, "print the JSON report");
+  app.callback([options, &exit_code] { Finish(Show(*options), exit_code); });
+}
+
+void AddReport(CLI::App& runs, int& exit_code) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App& app = *runs.add_subcommand("report", "write the report of a run as an HTML page");
+  app.add_option("id", options->id, kIdHelp)->required();
+  LastWins(app, "--html", options->html, "file to write; one that is there is replaced")
+      ->required();
+  app.add_flag("--json", options->json, "print {\"run_id\", \"html\"} when done");
+  app.callback([options, &exit_code] { Finish(WriteReport(*options), exit_code); });
+}
+
+void AddExport(CLI::App& runs, int& exit_code) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App& app = *runs.add_subcommand("export", "write runs as JSON or as codecarbon's CSV");
+  app.add_option("ids", options->ids, kIdHelp);
+  app.add_flag("--all", options->all, "every run that has ended");
+  LastWins(app, "--format", options->format,
+           "json: full reports; codecarbon: its 38 columns, kg and kWh")
+      ->required()
+      ->check(CLI::IsMember({"json", "codecarbon"}));
+  LastWins(app, "--output", options->output,
+           "file (default: standard output); JSON replaces it, codecarbon rows are appended, "
+           "leaving out runs that are in it");
+  app.add_flag("--json", options->json,
+               "with --output, print {\"output\", \"written\", \"runs\"} when done");
+  app.callback([options, &exit_code] { Finish(Export(*options), exit_code); });
+}
+
+}  // namespace
+
+void AddRunsVerb(CLI::App& app, int& exit_code) {
+  CLI::App& runs = *app.add_subcommand("runs", "list, show and export past runs");
+  runs.require_subcommand(1);
+  AddList(runs, exit_code);
+  AddShow(runs, exit_code);
+  AddReport(runs, exit_code);
+  AddExport(runs, exit_code);
+}
+
+}  // namespace lowtide::cli

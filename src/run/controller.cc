@@ -1,0 +1,182 @@
+#include "run/controller.h"
+
+#include <fmt/format.h>
+
+namespace lowtide {
+namespace {
+
+// How far ahead the first epoch is forecast, whose length is not known yet: grid time.
+constexpr Seconds kUnknownEpoch{1800};
+
+}  // namespace
+
+Controller::Controller(ControllerOptions options, LimitControl* control, const Source* source,
+                       const Forecaster* forecaster, EnergyProbe probe)
+    : options_(std::move(options)),
+      control_(control),
+      source_(source),
+      forecaster_(forecaster),
+      probe_(std::move(probe)) {}
+
+bool Controller::NeedsCurve() const {
+  return options_.policy.kind == PolicyKind::kZeus || options_.policy.kind == PolicyKind::kChase;
+}
+
+void Controller::Start(Moment now) {
+  if (options_.policy.kind == PolicyKind::kNone) return;
+  if (!NeedsCurve() || options_.curve) {
+    prepared_ = true;
+    DecideNow(now);
+  }
+}
+
+bool Controller::PrepareCurve() {
+  if (prepared_) return false;
+  prepared_ = true;
+  if (options_.policy.kind == PolicyKind::kNone) return false;
+  if (options_.find_curve) options_.curve = options_.find_curve();
+  if (options_.curve) return true;
+  if (options_.profile == ProfileMode::kOff) {
+    notices_.push_back(
+        "the job's power curve is not known and profiling is off: its limit is left alone");
+    return false;
+  }
+  StartProfiling();
+  return false;
+}
+
+void Controller::StartProfiling() {
+  if (control_ == nullptr) return;
+  const PowerLimits range = control_->Range();
+  const Selector selector =
+      options_.policy.kind == PolicyKind::kZeus ? options_.policy.selector : Selector{};
+  auto profiler =
+      LimitProfiler::Make(options_.profiler, range.min, range.max, options_.gpus, selector);
+  if (!profiler) {
+    notices_.push_back("cannot profile power limits: " + profiler.error().message);
+    return;
+  }
+  profiler_ = *std::move(profiler);
+}
+
+void Controller::OnEpochBegin(Moment now) {
+  const bool found = PrepareCurve();
+  if (Profiling()) {
+    Act(profiler_->OnEpochBegin(now.mono, probe_()), now);
+  } else if (!options_.period || found) {
+    DecideNow(now);
+  }
+}
+
+void Controller::OnEpochEnd(Moment now, Seconds duration) {
+  epoch_duration_ = duration;
+  if (Profiling()) Act(profiler_->OnEpochEnd(), now);
+}
+
+void Controller::OnStep(Moment now, int count) {
+  if (PrepareCurve()) DecideNow(now);
+  if (Profiling()) Act(profiler_->OnStep(now.mono, probe_(), count), now);
+}
+
+void Controller::Step(Moment now) {
+  if (Profiling() || !options_.period || !last_decision_) return;
+  if (ToSeconds(now.mono - *last_decision_) * options_.grid.scale >= *options_.period) {
+    DecideNow(now);
+  }
+}
+
+void Controller::Finish() {
+  if (!Profiling()) return;
+  profiler_->Stop("the command has ended");
+  if (auto curve = profiler_->Curve(options_.device_model, options_.job)) {
+    options_.curve = *std::move(curve);
+  }
+}
+
+void Controller::Act(const ProfilerAction& action, Moment now) {
+  for (; profiler_notes_ < profiler_->Notes().size(); ++profiler_notes_) {
+    notices_.push_back("profiling: " + profiler_->Notes()[profiler_notes_]);
+  }
+  switch (action.kind) {
+    case ProfilerAction::Kind::kNothing: return;
+    case ProfilerAction::Kind::kSetLimit: {
+      DecisionRecord record{now.utc, action.limit, profiler_->Progress(), std::nullopt, true};
+      Apply(action.limit, std::move(record));
+      if (refused_) profiler_->Stop("a power limit was refused");
+      return;
+    }
+    case ProfilerAction::Kind::kDone: break;
+  }
+  auto curve = profiler_->Curve(options_.device_model, options_.job);
+  if (!curve) {
+    notices_.push_back("profiling gave no power curve: " + curve.error().message);
+    return;
+  }
+  options_.curve = *curve;
+  measured_ = *std::move(curve);
+  // The profiler's last limit is nobody's choice: the decision that follows is the first.
+  DecideNow(now);
+}
+
+std::optional<GramsPerKwh> Controller::ForecastFor(Moment now, Seconds ahead, std::string& how) {
+  if (source_ == nullptr || forecaster_ == nullptr) return std::nullopt;
+  const TimePoint from = options_.grid.ToGrid(now.utc);
+  const TimePoint to = from + ToMilliseconds(ahead);
+  auto mean = MeanForecast(*forecaster_, *source_, from, to, from);
+  if (!mean) {
+    if (mean.error().message != last_forecast_problem_) {
+      last_forecast_problem_ = mean.error().message;
+      notices_.push_back("no forecast of the carbon intensity: " + last_forecast_problem_);
+    }
+    return std::nullopt;
+  }
+  how = mean->origin.source;
+  return mean->value;
+}
+
+void Controller::DecideNow(Moment now) {
+  last_decision_ = now.mono;
+  Situation situation;
+  situation.curve = options_.curve ? &*options_.curve : nullptr;
+  situation.current = decided_;
+  situation.since_change = ToSeconds(now.mono - changed_at_);
+  std::string how;
+  if (options_.policy.kind == PolicyKind::kChase) {
+    const Seconds ahead = options_.period ? *options_.period
+                          : epoch_duration_ ? *epoch_duration_ * options_.grid.scale
+                                            : kUnknownEpoch;
+    situation.forecast = ForecastFor(now, ahead, how);
+  }
+  const Decision decision = Decide(options_.policy, situation);
+  if (decision.outcome == Outcome::kNoLimit || !decision.limit) return;
+  DecisionRecord record{now.utc, decision.limit, decision.reason, situation.forecast, true};
+  if (decision.outcome == Outcome::kHeld && decided_) {
+    decisions_.push_back(std::move(record));
+    return;
+  }
+  Apply(*decision.limit, std::move(record));
+  if (!refused_) {
+    if (!decided_ || *decided_ != *decision.limit) changed_at_ = now.mono;
+    decided_ = decision.limit;
+  }
+}
+
+void Controller::Apply(Watts limit, DecisionRecord record) {
+  if (control_ == nullptr || refused_) {
+    record.applied = false;
+    decisions_.push_back(std::move(record));
+    return;
+  }
+  auto status = control_->Set(limit);
+  if (!status) {
+    refused_ = true;
+    record.applied = false;
+    notices_.push_back(
+        fmt::format("cannot set the power limit to {:.0f} W, so it is left alone for the rest of "
+                    "the run: {}",
+                    limit.v, status.error().message));
+  }
+  decisions_.push_back(std::move(record));
+}
+
+}  // namespace lowtide

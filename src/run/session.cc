@@ -1,0 +1,526 @@
+#include "run/session.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "device/simulated/simulated_gpu.h"
+#include "grid/max_intensity.h"
+#include "run/child_process.h"
+#include "run/components.h"
+#include "run/controller.h"
+#include "run/job_share.h"
+#include "run/mark_rules.h"
+#include "run/marks_socket.h"
+#include "run/recorder.h"
+#include "run/run_clock.h"
+#include "run/watchdog.h"
+
+namespace lowtide {
+namespace {
+
+// At most one second of a run is lost to SIGKILL or a power loss.
+constexpr Seconds kCommitEvery{1.0};
+
+std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& devices,
+                            std::size_t components) {
+  std::vector<bool> flags(components, false);
+  for (std::size_t i = 0; i < devices.size(); ++i) flags[i] = devices[i]->Info().whole_host;
+  return flags;
+}
+
+std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<PowerDevice>>& devices) {
+  std::vector<PowerDevice*> out;
+  out.reserve(devices.size());
+  for (const auto& d : devices) out.push_back(d.get());
+  return out;
+}
+
+Seconds CpuTime(const rusage& used) {
+  const auto seconds = [](const timeval& t) {
+    return Seconds(static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec));
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+std::map<std::string, double> Finite(const MarkMetrics& metrics) {
+  std::map<std::string, double> out;
+  for (const auto& [name, value] : metrics) {
+    if (value) out[name] = *value;
+  }
+  return out;
+}
+
+std::vector<CurvePointRecord> ToRecords(const PowerCurve& curve) {
+  std::vector<CurvePointRecord> out;
+  for (const PowerPoint& p : curve.points) {
+    out.push_back({p.limit.v, p.throughput_per_s, p.draw.v});
+  }
+  return out;
+}
+
+class Session final : public MarksHandler {
+ public:
+  Session(RunConfig config, RunParts parts, RunObserver& observer)
+      : config_(std::move(config)),
+        parts_(std::move(parts)),
+        observer_(observer),
+        recorder_(parts_.store),
+        feed_(parts_.source),
+        meter_(*parts_.clock, Borrow(parts_.devices), config_.meter) {}
+
+  RunOutcome Run();
+
+  MarkReply OnMark(ConnectionId connection, const Mark& mark) override;
+  void OnClose(ConnectionId connection) override {
+    rules_.Forget(connection);
+    last_reply_.erase(connection);
+  }
+
+ private:
+  Ledger::Moment Now() const { return {parts_.clock->Monotonic(), parts_.clock->Now()}; }
+  Controller::Moment ControlNow() const {
+    return {parts_.clock->Monotonic(), parts_.clock->Now()};
+  }
+
+  void Begin();
+  void MakeLedger();
+  void MakeController();
+  void ResolveMaxIntensity(Policy& policy);
+  std::optional<PowerCurve> StoredCurve(const std::string& device, int gpus);
+  void Event(std::string kind, std::string message);
+
+  // Brings the books up to this moment.
+  void Settle();
+  void Tick();
+  void Commit();
+  void CollectFromController();
+
+  void Account(const Mark& mark);
+  void EndEpoch();
+
+  void Loop(const ChildProcess& child, MarksSocket* socket);
+  void HandleSignal(int signal_number, const ChildProcess& child);
+  // Reaps what has ended; true when the command itself has.
+  bool Reap(const ChildProcess& child);
+  void StopWithChild(const ChildProcess& child) const;
+
+  RunConfig config_;
+  RunParts parts_;
+  RunObserver& observer_;
+  RunRecord record_;
+  GridClock grid_;
+  Recorder recorder_;
+  IntensityFeed feed_;
+  Meter meter_;
+  std::optional<Ledger> ledger_;
+  std::unique_ptr<LimitGuard> guard_;
+  std::optional<Controller> controller_;
+  MarkRules rules_;
+  std::map<ConnectionId, MonoTime> last_reply_;
+  std::optional<std::int64_t> total_epochs_;
+  std::optional<std::int64_t> batch_size_;
+  CurveKey curve_key_;
+  MonoTime started_;
+  std::vector<EventRecord> events_;
+  std::vector<DecisionRecord> decisions_;
+  std::vector<CurvePointRecord> curve_records_;
+  int exit_code_ = 1;
+};
+
+void Session::Event(std::string kind, std::string message) {
+  EventRecord event{parts_.clock->Now(), std::move(kind), std::move(message)};
+  observer_.OnEvent(event);
+  events_.push_back(std::move(event));
+}
+
+void Session::Begin() {
+  const Ledger::Moment now = Now();
+  started_ = now.mono;
+  record_.run_id = NewRunId(now.utc);
+  record_.name = config_.name;
+  record_.command = config_.command;
+  record_.working_directory = config_.working_directory;
+  record_.host = config_.host;
+  record_.started_at = now.utc;
+  if (auto self = ThisProcess()) record_.writer = *std::move(self);
+  record_.zone = config_.zone;
+  record_.policy = config_.policy_text;
+  record_.settings_json = config_.settings_json;
+  record_.grid_start = config_.grid_start.value_or(now.utc);
+  record_.time_scale = config_.time_scale;
+  grid_ = ClockOf(record_);
+  batch_size_ = config_.batch_size;
+  recorder_.Begin(record_);
+}
+
+void Session::MakeLedger() {
+  auto components = MakeComponents(parts_.devices, parts_.problems);
+  auto whole_host = WholeHost(parts_.devices, components.size());
+  ledger_.emplace(std::move(components), std::move(whole_host), grid_, feed_, config_.ledger);
+  for (const DeviceProblem& problem : parts_.problems) Event("info", DescribeProblem(problem));
+}
+
+std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gpus) {
+  if (parts_.store == nullptr) return std::nullopt;
+  const auto points = parts_.store->LoadCurve(curve_key_);
+  if (!points || points->empty()) return std::nullopt;
+  std::vector<PowerPoint> curve;
+  for (const CurvePointRecord& p : *points) {
+    curve.push_back({Watts(p.limit_w), p.throughput_per_s, Watts(p.draw_w)});
+  }
+  auto made = MakePowerCurve(device, config_.name, gpus, std::move(curve));
+  if (!made) return std::nullopt;
+  curve_records_ = ToRecords(*made);
+  Event("info", fmt::format("power curve of an earlier run of '{}' on {} (batch size {})",
+                            config_.name, device,
+                            curve_key_.batch_size == 0 ? "not said"
+                                                       : std::to_string(curve_key_.batch_size)));
+  return *std::move(made);
+}
+
+void Session::MakeController() {
+  std::vector<PowerDevice*> steered;
+  bool refused_shared = false;
+  for (const auto& device : parts_.devices) {
+    if (device->Info().kind != DeviceKind::kGpu) continue;
+    if (device->Info().shared && config_.shared_gpus == RunConfig::Sharing::kRefuse) {
+      refused_shared = true;
+      continue;
+    }
+    steered.push_back(device.get());
+  }
+  if (steered.empty() && config_.policy.kind == PolicyKind::kNone) return;
+
+  const bool steers = config_.policy.kind != PolicyKind::kNone;
+  if (refused_shared && steers) {
+    Event("warning",
+          "power limits are left alone: a GPU is shared with others (MIG or other processes); "
+          "--force-shared sets them all the same");
+    steered.clear();
+  } else if (!steered.empty()) {
+    auto start_watchdog = [program = config_.program](const std::filesystem::path& journal) {
+      return StartWatchdog(program, journal);
+    };
+    auto guard = LimitGuard::Acquire(
+        steered, {config_.limits_folder, record_.run_id, std::move(start_watchdog)});
+    if (guard) {
+      guard_ = *std::move(guard);
+      ledger_->SetPowerLimit(guard_->Current());
+    } else if (steers) {
+      Event("warning", "power limits are left alone: " + guard.error().message);
+    }
+  } else if (steers) {
+    Event("warning", fmt::format("policy {} has no GPU to steer: energy is measured, no limit is "
+                                 "set",
+                                 config_.policy_text));
+  }
+
+  ControllerOptions options;
+  options.grid = grid_;
+  options.policy = config_.policy;
+  options.period = config_.period;
+  options.profiler = config_.profiler;
+  options.job = config_.name;
+  options.gpus = std::max<int>(1, static_cast<int>(steered.size()));
+  if (!steered.empty()) {
+    const DeviceInfo& info = steered.front()->Info();
+    options.device_model = info.name;
+    curve_key_ = {info.name, info.driver, config_.name, batch_size_.value_or(0), options.gpus};
+    options.find_curve = [this, model = info.name, gpus = options.gpus] {
+      curve_key_.batch_size = batch_size_.value_or(0);
+      return StoredCurve(model, gpus);
+    };
+  }
+  options.profile = config_.profile;
+  options.curve = config_.curve;
+  if (options.curve) curve_records_ = ToRecords(*options.curve);
+  if (config_.policy.kind == PolicyKind::kChase && config_.max_intensity_window) {
+    ResolveMaxIntensity(options.policy);
+  }
+  controller_.emplace(options, guard_.get(), parts_.source, parts_.forecaster,
+                      [this]() -> std::optional<Joules> {
+                        Settle();
+                        if (!ledger_->GpuEnergyKnown()) return std::nullopt;
+                        return ledger_->GpuEnergy();
+                      });
+  controller_->Start(ControlNow());
+  CollectFromController();
+}
+
+// MaxCarbonIntensity as the highest intensity of the days before the start.
+void Session::ResolveMaxIntensity(Policy& policy) {
+  if (parts_.source == nullptr) return;
+  const auto highest =
+      MaximumOver(*parts_.source, record_.grid_start, *config_.max_intensity_window);
+  if (!highest || highest->value <= GramsPerKwh(0)) {
+    Event("warning",
+          fmt::format("the highest carbon intensity of the last {} is not known; {:.0f} g/kWh is "
+                      "used instead{}",
+                      FormatDuration(*config_.max_intensity_window), policy.weights.max_intensity.v,
+                      highest ? "" : ": " + highest.error().message));
+    return;
+  }
+  policy.weights.max_intensity = highest->value;
+  Event("info", fmt::format("MaxCarbonIntensity is {:.1f} g/kWh, the highest of the last {} ({:.0f} "
+                            "% of it known)",
+                            highest->value.v, FormatDuration(*config_.max_intensity_window),
+                            100 * highest->coverage));
+}
+
+void Session::CollectFromController() {
+  if (!controller_) return;
+  for (std::string& notice : controller_->TakeNotices()) Event("warning", std::move(notice));
+  for (DecisionRecord& decision : controller_->TakeDecisions()) {
+    observer_.OnDecision(decision);
+    decisions_.push_back(std::move(decision));
+  }
+  if (guard_) ledger_->SetPowerLimit(guard_->Current());
+  if (const auto curve = controller_->TakeMeasuredCurve()) {
+    curve_records_ = ToRecords(*curve);
+    curve_key_.batch_size = batch_size_.value_or(0);
+    if (parts_.store != nullptr) {
+      auto saved = parts_.store->SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
+      if (!saved) Event("warning", "the power curve is not kept: " + saved.error().message);
+    }
+  }
+}
+
+void Session::Settle() {
+  meter_.Sample();
+  auto drained = meter_.Drain();
+  const Ledger::Moment now = Now();
+  for (const DeviceInterval& interval : drained.intervals) ledger_->AddInterval(interval, now);
+  for (const DeviceNotice& notice : drained.notices) {
+    Event("warning", fmt::format("{}: {}", parts_.devices[notice.device]->Info().name,
+                                 notice.message));
+  }
+}
+
+void Session::Tick() {
+  Settle();
+  if (parts_.job_share != nullptr) {
+    if (const auto share = parts_.job_share->Take()) ledger_->ApplyHostShare(*share, Now());
+  }
+  if (auto problem = feed_.TakeProblem()) {
+    Event("warning", "carbon intensity: " + *std::move(problem));
+  }
+  if (controller_) {
+    controller_->Step(ControlNow());
+    CollectFromController();
+  }
+}
+
+void Session::Commit() {
+  RunUpdate update;
+  ledger_->SetReadings(meter_.Readings());
+  ledger_->TakeUpdate(Now(), update);
+  update.totals->duration = ToSeconds(parts_.clock->Monotonic() - started_);
+  update.events = std::exchange(events_, {});
+  update.decisions = std::exchange(decisions_, {});
+  update.curve = std::exchange(curve_records_, {});
+  recorder_.Commit(std::move(update));
+  if (auto failure = recorder_.TakeFailure()) Event("warning", *std::move(failure));
+}
+
+void Session::EndEpoch() {
+  Tick();  // the epoch's energy ends here, and the host's share of it is known
+  ledger_->EndEpoch(Now());
+  const EpochRecord* const epoch = ledger_->LastEpoch();
+  if (controller_) {
+    controller_->OnEpochEnd(ControlNow(), epoch->duration);
+    CollectFromController();
+  }
+  if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kIdle);
+  observer_.OnEpochEnd(*epoch, total_epochs_);
+}
+
+void Session::Account(const Mark& mark) {
+  if (const auto* begin = std::get_if<EpochBeginMark>(&mark)) {
+    if (begin->total_epochs) total_epochs_ = begin->total_epochs;
+    if (ledger_->CurrentEpoch() != nullptr) EndEpoch();
+    Tick();
+    ledger_->BeginEpoch(static_cast<int>(begin->epoch), Now());
+    if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kWorking);
+    if (controller_) controller_->OnEpochBegin(ControlNow());
+  } else if (const auto* end = std::get_if<EpochEndMark>(&mark)) {
+    ledger_->AddMetrics(Finite(end->metrics));
+    EndEpoch();
+  } else if (const auto* step = std::get_if<StepMark>(&mark)) {
+    ledger_->AddSteps(step->count);
+    if (controller_) controller_->OnStep(ControlNow(), static_cast<int>(step->count));
+  } else if (const auto* metrics = std::get_if<MetricsMark>(&mark)) {
+    ledger_->AddMetrics(Finite(metrics->metrics));
+  } else if (const auto* total = std::get_if<TotalEpochsMark>(&mark)) {
+    total_epochs_ = total->value;
+  } else if (const auto* batch = std::get_if<BatchSizeMark>(&mark)) {
+    batch_size_ = batch->value;
+  }
+  CollectFromController();
+}
+
+MarkReply Session::OnMark(ConnectionId connection, const Mark& mark) {
+  MarkReply reply;
+  const MonoTime arrived = parts_.clock->Monotonic();
+  const auto verdict = rules_.Judge(connection, mark);
+  if (!verdict) {
+    reply.error = verdict.error().message;
+    return reply;
+  }
+  if (std::holds_alternative<HelloMark>(mark)) reply.run_id = record_.run_id;
+  // The step that has just been done took its own time; under the limit that was in force the real
+  // GPU would have taken longer, so the simulated one makes up the difference.
+  if (parts_.simulated != nullptr && std::holds_alternative<StepMark>(mark)) {
+    if (const auto last = last_reply_.find(connection); last != last_reply_.end()) {
+      reply.delay = ToSeconds(arrived - last->second) * (parts_.simulated->Slowdown() - 1);
+    }
+  }
+  if (*verdict == MarkVerdict::kCount) Account(mark);
+  last_reply_[connection] =
+      parts_.clock->Monotonic() + ToNanoseconds(reply.delay.value_or(Seconds(0)));
+  return reply;
+}
+
+// Ctrl-Z: the command has stopped; stop as well, so that the shell takes the terminal back.
+void Session::StopWithChild(const ChildProcess& child) const {
+  child.MoveTerminal(ChildProcess::Terminal::kToSelf);
+  ::raise(SIGSTOP);
+  child.MoveTerminal(ChildProcess::Terminal::kToChild);
+  child.Signal(SIGCONT);
+}
+
+bool Session::Reap(const ChildProcess& child) {
+  bool ended = false;
+  int status = 0;
+  pid_t pid = 0;
+  rusage used{};
+  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED, &used)) > 0) {
+    if (!WIFSTOPPED(status) && parts_.job_usage != nullptr) {
+      parts_.job_usage->AddReaped(CpuTime(used));
+    }
+    if (pid != child.Pid()) continue;  // an orphan of the command, or the watchdog
+    if (WIFSTOPPED(status)) {
+      if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
+          WSTOPSIG(status) == SIGTTOU) {
+        StopWithChild(child);
+      }
+      continue;
+    }
+    exit_code_ = ExitCodeFromWaitStatus(status);
+    ended = true;
+  }
+  return ended;
+}
+
+void Session::HandleSignal(int signal_number, const ChildProcess& child) {
+  switch (signal_number) {
+    case SIGCHLD: return;
+    case SIGTSTP: child.Signal(SIGTSTP); return;
+    case SIGCONT: child.Signal(SIGCONT); return;
+    default: child.Signal(signal_number); return;
+  }
+}
+
+void Session::Loop(const ChildProcess& child, MarksSocket* socket) {
+  MonoTime next_commit = parts_.clock->Monotonic() + ToNanoseconds(kCommitEvery);
+  std::array<pollfd, 2> fds{};
+  fds[0] = {parts_.signals->PollFd(), POLLIN, 0};
+  fds[1] = {socket == nullptr ? -1 : socket->PollFd(), POLLIN, 0};
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        next_commit - parts_.clock->Monotonic());
+    const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
+    ::poll(fds.data(), fds.size(), timeout);
+    // Marks first: the last ones of a command that has ended are still in the socket.
+    if (socket != nullptr) socket->Pump(*this);
+    for (const int s : parts_.signals->Take()) HandleSignal(s, child);
+    if (Reap(child)) {
+      if (socket != nullptr) socket->Pump(*this);
+      return;
+    }
+    if (parts_.clock->Monotonic() >= next_commit) {
+      Tick();
+      Commit();
+      next_commit = std::max(next_commit + ToNanoseconds(kCommitEvery),
+                             parts_.clock->Monotonic() + std::chrono::milliseconds(1));
+    }
+  }
+}
+
+RunOutcome Session::Run() {
+  RunOutcome outcome;
+  // Grandchildren that outlive their parent stay ours to account for.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  Begin();
+  outcome.run_id = record_.run_id;
+  MakeLedger();
+  if (!meter_.Start()) Event("warning", "a device does not answer; its energy is missing so far");
+  MakeController();
+
+  auto socket = MarksSocket::Open(config_.runtime_folder);
+  if (!socket) Event("warning", "marks cannot be received: " + socket.error().message);
+
+  SpawnOptions spawn;
+  spawn.argv = config_.command;
+  spawn.signal_mask = parts_.signals->OriginalMask();
+  spawn.added_environment.emplace_back("LOWTIDE_RUN_ID", record_.run_id);
+  if (socket) spawn.added_environment.emplace_back("LOWTIDE_SOCKET", (*socket)->Path().string());
+  if (parts_.job_share != nullptr) parts_.job_share->Start();
+  auto child = ChildProcess::Spawn(spawn);
+  if (child) {
+    if (parts_.job_usage != nullptr) parts_.job_usage->Start({child->Pid(), ::getpid(), {}});
+    Commit();
+    Loop(*child, socket ? socket->get() : nullptr);
+    child->MoveTerminal(ChildProcess::Terminal::kToSelf);
+  } else {
+    exit_code_ = child.error().code == Code::kNotFound ? 127 : 126;
+    outcome.start_error = child.error();
+    Event("warning", "the command could not be started: " + child.error().message);
+  }
+
+  // The limits first: whatever else goes wrong, they are back.
+  if (controller_) {
+    controller_->Finish();
+    CollectFromController();
+  }
+  if (guard_) {
+    for (const RestoreOutcome& restored : guard_->Restore()) {
+      Event(restored.status ? "info" : "warning", restored.message);
+    }
+  }
+  if (ledger_->CurrentEpoch() != nullptr) EndEpoch();
+  Tick();
+  outcome.must_exit_hard = !meter_.Stop();
+  for (const DeviceInterval& interval : meter_.Drain().intervals) {
+    ledger_->AddInterval(interval, Now());
+  }
+  ledger_->CloseHostShare();
+  Commit();
+  recorder_.End({parts_.clock->Now(), exit_code_});
+  if (parts_.store != nullptr) {
+    if (auto compacted = parts_.store->Compact(parts_.clock->Now()); !compacted) {
+      Event("warning", "the store could not be compacted: " + compacted.error().message);
+    }
+  }
+  outcome.exit_code = exit_code_;
+  outcome.data = recorder_.Load();
+  return outcome;
+}
+
+}  // namespace
+
+RunOutcome RunCommand(RunConfig config, RunParts parts, RunObserver& observer) {
+  auto session = std::make_unique<Session>(std::move(config), std::move(parts), observer);
+  RunOutcome outcome = session->Run();
+  // The abandoned sampling thread still uses the session's devices.
+  if (outcome.must_exit_hard) static_cast<void>(session.release());
+  return outcome;
+}
+
+}  // namespace lowtide
