@@ -33,8 +33,7 @@ template <class F>
 bool NvmlLibrary::Find(F& function, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (void* symbol = dlsym(library_, name); symbol != nullptr) {
-      static_assert(sizeof(function) == sizeof(symbol));
-      std::memcpy(&function, &symbol, sizeof(symbol));
+      function = reinterpret_cast<F>(symbol);  // POSIX says that this is meant to work
       return true;
     }
   }

@@ -64,8 +64,8 @@ Status Run(World& world, std::span<const std::string_view> args) {
   }
   if (command == "demand") return each([&](auto g) { fmt::print("{:.3f}\n", world.DemandW(g)); });
   if (command == "calls") {
-    std::optional<std::size_t> which;
-    if (args.size() > 1 && !(which = FunctionByName(args[1]))) {
+    const auto which = args.size() > 1 ? FunctionByName(args[1]) : std::nullopt;
+    if (args.size() > 1 && !which) {
       return Fail(Code::kInvalidArgument, fmt::format("{} is not counted", args[1]));
     }
     return each([&](auto g) { fmt::print("{}\n", world.Calls(g, which)); });
