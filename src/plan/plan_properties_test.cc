@@ -65,8 +65,9 @@ TEST(PlanProperties, ChaseNeverRaisesTheLimitAsTheIntensityRises) {
     const PowerCurve curve = ConvexCurve();
     const CarbonWeights weights{Between(0, 1), GramsPerKwh(Between(1, 900))};
     Watts last = curve.Highest().limit;
-    for (double g = 0; g <= 1000; g += 12.5) {
-      const Watts limit = SelectCarbonAware(curve, GramsPerKwh(g), weights).limit;
+    for (int step = 0; step <= 80; ++step) {
+      const GramsPerKwh intensity(12.5 * step);
+      const Watts limit = SelectCarbonAware(curve, intensity, weights).limit;
       RC_ASSERT(limit <= last);
       last = limit;
     }

@@ -246,7 +246,7 @@ TEST(ParsePolicyTest, EachPolicyHasItsAuthorsEta) {
 }
 
 TEST(ParsePolicyTest, ErrorsNameTheValueAndWhatIsAllowed) {
-  const auto error = [](std::string_view text, PolicyOptions options = {}) {
+  const auto error = [](std::string_view text, const PolicyOptions& options = {}) {
     const auto policy = ParsePolicy(text, options);
     return policy ? std::string("no error") : policy.error().message;
   };

@@ -12,7 +12,7 @@ namespace lowtide {
 // Limits 300..100 W by 25; throughput 1/s at 300 W and in proportion below; draws 5 W below limit.
 inline PowerCurve LinearCurve() {
   std::vector<PowerPoint> points;
-  for (double w = 300; w >= 100; w -= 25) points.push_back({Watts(w), w / 300, Watts(w - 5)});
+  for (int w = 300; w >= 100; w -= 25) points.push_back({Watts(w), w / 300.0, Watts(w - 5)});
   return MakePowerCurve("", "", 1, std::move(points)).value();
 }
 
