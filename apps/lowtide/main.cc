@@ -60,10 +60,19 @@ void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
   AddVersionVerb(app, exit_code);
 }
 
-int UsageError(const CLI::App& app, std::string message, std::string_view hint) {
+std::vector<std::string> VerbNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* verb :
+       app.get_subcommands([](const CLI::App* v) { return !v->get_group().empty(); })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+int UsageError(const CLI::App& app, std::string message) {
   std::ranges::replace(message, '\n', ' ');
   const auto chosen = app.get_subcommands();
-  fmt::print(stderr, "lowtide: error: {}{} (see: lowtide{} --help)\n", message, hint,
+  fmt::print(stderr, "lowtide: error: {} (see: lowtide{} --help)\n", message,
              chosen.empty() ? "" : " " + chosen.front()->get_name());
   return ExitCodeFor(Code::kInvalidArgument);
 }
@@ -137,11 +146,18 @@ int Main(int argc, char** argv) {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const bool forgot =
-        e.get_name() == "ExtrasError" && !line.has_trailing && app.got_subcommand("run");
-    return UsageError(
-        app, e.what() + OriginOf(e.what(), injected.used),
-        forgot ? "; the command goes after --: lowtide run [options] -- COMMAND..." : "");
+    const bool extra = e.get_name() == "ExtrasError";
+    const auto chosen = app.get_subcommands();
+    if (extra && chosen.empty() && !app.remaining().empty() &&
+        !app.remaining().front().starts_with('-')) {
+      return UsageError(app, fmt::format("no verb '{}'; there are: {}", app.remaining().front(),
+                                         fmt::join(VerbNames(app), ", ")));
+    }
+    std::string message = e.what() + OriginOf(e.what(), injected.used);
+    if (extra && !line.has_trailing && app.got_subcommand("run")) {
+      message += "; the command goes after --: lowtide run [options] -- COMMAND...";
+    }
+    return UsageError(app, std::move(message));
   }
   if (app.get_subcommands().empty()) fmt::print("{}", app.help());
   return exit_code;
