@@ -183,6 +183,7 @@ void SayExported(const ExportOptions& options, std::size_t written, std::size_t 
 
 Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {
   std::vector<CodecarbonRowOf> rows;
+  rows.reserve(reports.size());
   for (const Report& report : reports) {
     rows.push_back({report.run.record.run_id, CodecarbonRow(report, LocalTime)});
   }
