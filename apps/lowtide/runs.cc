@@ -1,12 +1,14 @@
 // lowtide runs list | show | report | export: what past runs cost.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
-#include <functional>
 #include <memory>
 
 #include "base/clock.h"
@@ -126,9 +128,20 @@ Status Show(const ShowOptions& options) {
   return {};
 }
 
+// A file for the user to hand on: readable as the umask says, unlike the store's own (0600).
+Status WriteOutput(const std::string& path, const std::string& text) {
+  LOWTIDE_TRY_STATUS(WriteFileDurably(path, text));
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::chmod(path.c_str(), 0666 & ~mask) != 0) {
+    return FailErrno(errno, "cannot set the permissions of " + path);
+  }
+  return {};
+}
+
 Status WriteReport(const ReportOptions& options) {
   LOWTIDE_TRY(const Report report, LoadReport(options.id));
-  LOWTIDE_TRY_STATUS(WriteFileDurably(options.html, ReportHtml(report)));
+  LOWTIDE_TRY_STATUS(WriteOutput(options.html, ReportHtml(report)));
   if (options.json) {
     Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
@@ -170,6 +183,7 @@ void SayExported(const ExportOptions& options, std::size_t written, std::size_t 
 
 Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {
   std::vector<CodecarbonRowOf> rows;
+  rows.reserve(reports.size());
   for (const Report& report : reports) {
     rows.push_back({report.run.record.run_id, CodecarbonRow(report, LocalTime)});
   }
@@ -192,7 +206,7 @@ Status ExportJson(const ExportOptions& options, const std::vector<Report>& repor
     Print(text);
     return {};
   }
-  LOWTIDE_TRY_STATUS(WriteFileDurably(options.output, text));
+  LOWTIDE_TRY_STATUS(WriteOutput(options.output, text));
   SayExported(options, reports.size(), reports.size());
   return {};
 }

@@ -32,6 +32,7 @@ struct Actual {
 
 Result<PowerCurve> CurveOf(const RunData& run) {
   std::vector<PowerPoint> points;
+  points.reserve(run.curve.size());
   for (const CurvePointRecord& p : run.curve) {
     points.push_back({Watts(p.limit_w), p.throughput_per_s, Watts(p.draw_w)});
   }

@@ -117,8 +117,7 @@ std::vector<std::string> Warnings(const Report& report) {
   for (const ComponentRecord& c : run.components) {
     const std::string name = c.name.empty() ? c.kind : c.name;
     if (c.status == Provenance::kMissing) {
-      out.push_back(
-          fmt::format("{}: energy missing{}{}", name, c.note.empty() ? "" : ": ", c.note));
+      out.push_back(fmt::format("{}: energy missing, see the components", name));
     } else if (c.gaps.count() >= 1) {
       out.push_back(
           fmt::format("{}: its energy is unknown for {} of the run", name, FormatDuration(c.gaps)));

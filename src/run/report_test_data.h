@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -102,7 +103,8 @@ inline RunData SteeredRun() {
     carbon += epoch_carbon;
     run.epochs.push_back(epoch);
   }
-  std::ranges::stable_sort(run.samples, {}, &SampleRecord::component);
+  std::ranges::sort(run.samples, {},
+                    [](const SampleRecord& s) { return std::pair(s.component, s.unix_s); });
   for (int i = 0; i < 2; ++i) {
     ComponentRecord gpu;
     gpu.index = i;

@@ -139,7 +139,7 @@ std::string Totals(const Report& report, const Painter& paint) {
   }
   if (report.pue) {
     out +=
-        Line("PUE", FormatSignificant(*report.pue, 4) +
+        Line("PUE", fmt::format("{:g}", *report.pue) +
                         (report.facility_energy ? fmt::format(": {} with the building",
                                                               FormatEnergy(*report.facility_energy))
                                                 : std::string()));

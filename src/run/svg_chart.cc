@@ -95,7 +95,9 @@ ChartAxis MakeTimeAxis(double from_ms, double to_ms, int max_ticks, std::string 
   const auto found = std::ranges::lower_bound(kTimeSteps, raw);
   const double step = found != kTimeSteps.end() ? *found : std::ceil(raw / kDayMs) * kDayMs;
   double previous_day = std::nan("");
-  for (double at = std::ceil(axis.low / step) * step; at <= axis.high; at += step) {
+  const double first = std::ceil(axis.low / step) * step;
+  for (int i = 0; i <= max_ticks && first + i * step <= axis.high; ++i) {
+    const double at = first + i * step;
     const double day = std::floor(at / kDayMs);
     axis.ticks.push_back({at, TimeLabel(at, step, day != previous_day)});
     previous_day = day;
@@ -157,6 +159,7 @@ void SvgChart::Band(const ChartPanel& panel, const std::vector<ChartBandPoint>& 
 void SvgChart::Area(const ChartPanel& panel, const std::vector<ChartPoint>& points,
                     std::string_view colour) {
   std::vector<ChartBandPoint> band;
+  band.reserve(points.size());
   for (const ChartPoint& p : points) band.push_back({p.x, panel.y.low, p.y});
   Band(panel, band, colour);
 }

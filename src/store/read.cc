@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/json.h"
 #include "store/store.h"
@@ -215,9 +216,8 @@ Result<std::vector<SampleRecord>> ReadSamples(sqlite::Database& db, std::int64_t
         return SampleRecord{SmallInt(row, 0), row.Int(1), SmallInt(row, 2), row.Double(3),
                             row.OptionalDouble(4)};
       }));
-  std::stable_sort(
-      samples.begin(), samples.end(),
-      [](const SampleRecord& a, const SampleRecord& b) { return a.component < b.component; });
+  std::ranges::sort(samples, {},
+                    [](const SampleRecord& s) { return std::pair(s.component, s.unix_s); });
   return samples;
 }
 

@@ -179,7 +179,8 @@ Result<Transaction> Transaction::Begin(Database& db) {
 
 Transaction::~Transaction() {
   // SQLite rolls back by itself on some errors (disk full, I/O).
-  if (db_ != nullptr && db_->InTransaction()) (void)db_->Exec("ROLLBACK");
+  if (db_ == nullptr || !db_->InTransaction()) return;
+  [[maybe_unused]] const Status done = db_->Exec("ROLLBACK");
 }
 
 Status Transaction::Commit() {

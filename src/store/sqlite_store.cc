@@ -212,7 +212,7 @@ Result<RunData> SqliteStore::LoadRun(std::string_view id) {
     return std::move(row.data);
   };
   auto out = load();
-  (void)db_->Exec("ROLLBACK");  // nothing was written
+  [[maybe_unused]] const Status ended = db_->Exec("ROLLBACK");  // nothing was written
   return out;
 }
 

@@ -25,7 +25,12 @@ namespace {
 class Folder {
  public:
   Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lowtide-fuzz-XXXXXX").string();
+    // In memory where there is such a folder: each commit is synced, which takes long on a disk.
+    std::error_code ignored;
+    const std::filesystem::path parent = std::filesystem::is_directory("/dev/shm", ignored)
+                                             ? std::filesystem::path("/dev/shm")
+                                             : std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "lowtide-fuzz-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) __builtin_trap();
     path_ = pattern;
   }
