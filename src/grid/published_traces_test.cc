@@ -2,8 +2,9 @@
 // as data/README.md says), skipped without it.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "base/csv.h"
@@ -12,8 +13,6 @@
 
 namespace lowtide {
 namespace {
-
-using namespace std::chrono_literals;
 
 TimePoint At(std::string_view text) { return *ParseTime(text); }
 
@@ -55,15 +54,14 @@ TEST_F(PublishedTracesTest, The123ZonesOf2022HaveTheirPublishedMean) {
 
 TEST_F(PublishedTracesTest, OneColumnOfFiftyIsReadInAFewMilliseconds) {
   const std::string text = Read("hourly-2022/carbon_2022_us.csv");
-  auto best = std::chrono::steady_clock::duration::max();
+  // Time of this processor, not of the wall: other programs must not make the test fail.
+  double best_s = 1;
   for (int i = 0; i < 5; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     ASSERT_TRUE(ParseTrace(text, "us", "US-CAL-CISO", Zone{}));
-    best = std::min(best, std::chrono::steady_clock::now() - start);
+    best_s = std::min(best_s, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
-  RecordProperty("best_us", std::to_string(best / 1us));
-  // An unoptimised build takes 6 ms, one with sanitizers 20.
-  EXPECT_LT(best, 50ms);
+  EXPECT_LT(best_s, 0.05);
 }
 
 TEST_F(PublishedTracesTest, GermanQuarterHoursHaveTheTwoGapsOfTheFile) {
