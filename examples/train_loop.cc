@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kFeatures = 6;  // 1, x, y, x^2, xy, y^2
 constexpr std::size_t kBatchSize = 32;
-constexpr std::size_t kPoints = 2048;
+constexpr std::size_t kSteps = 64;  // in an epoch
+constexpr std::size_t kPoints = kSteps * kBatchSize;
 constexpr double kLearningRate = 0.5;
 
 struct Point {
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
       loss += Train(weights, training, from);
       marks.Step();
     }
-    loss /= static_cast<double>(kPoints / kBatchSize);
+    loss /= static_cast<double>(kSteps);
     const double accuracy = Accuracy(weights, validation);
     marks.Log({{"loss", loss}, {"accuracy", accuracy}});
     std::printf("epoch %d: loss %.4f, accuracy %.4f\n", epoch, loss, accuracy);

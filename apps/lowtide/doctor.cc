@@ -111,8 +111,9 @@ void PrintText(const Machine& machine, const std::vector<Finding>& findings, boo
   for (const auto& warning : machine.warnings) fmt::print("warning: {}\n", warning);
   for (const auto& note : machine.notes) fmt::print("note: {}\n", note);
   if (abandoned) {
-    fmt::print("warning: a run was cut off and has left power limits changed; "
-               "'lowtide restore' puts them back\n");
+    fmt::print(
+        "warning: a run was cut off and has left power limits changed; "
+        "'lowtide restore' puts them back\n");
   }
   fmt::print("store {}\n", StorePath().string());
 }

@@ -20,9 +20,7 @@ namespace {
 
 constexpr std::string_view kTdpTable = "hardware/cpu_power.csv";
 
-NvmlOptions NvmlFromEnvironment() {
-  return {Environment("LOWTIDE_NVML_LIBRARY").value_or("")};
-}
+NvmlOptions NvmlFromEnvironment() { return {Environment("LOWTIDE_NVML_LIBRARY").value_or("")}; }
 
 void Append(Machine& machine, Discovery discovery) {
   std::ranges::move(discovery.devices, std::back_inserter(machine.devices));
@@ -77,11 +75,11 @@ void AddCpuAndDram(Machine& machine, const MachineOptions& options) {
   }
 }
 
-HostFacts ReadFacts(const HostCpu& host_cpu) {
+HostFacts ReadFacts() {
   HostFacts facts;
   utsname names{};
   if (::uname(&names) == 0) facts.os = fmt::format("{}-{}", names.sysname, names.release);
-  if (const auto info = host_cpu.Info()) {
+  if (const auto info = ReadCpuInfo("/proc")) {
     facts.cpu_model = info->model.value_or("");
     facts.cpu_count = info->threads;
   }
@@ -98,7 +96,7 @@ Result<Machine> OpenMachine(Clock& clock, const MachineOptions& options) {
   Machine machine;
   machine.job_usage = std::make_unique<JobUsage>();
   machine.host_cpu = std::make_unique<HostCpu>("/proc", ::sysconf(_SC_CLK_TCK));
-  machine.facts = ReadFacts(*machine.host_cpu);
+  machine.facts = ReadFacts();
   LOWTIDE_TRY_STATUS(AddGpus(machine, clock, options));
   AddCpuAndDram(machine, options);
   return machine;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -143,7 +144,7 @@ Result<int> MakePlan(const PlanFlags& flags) {
   LOWTIDE_TRY(report.curve, CurveOf(flags, report.curve_file, report.notes));
   LOWTIDE_TRY(const auto source, MakeSource(flags.intensity));
   LOWTIDE_TRY(report.policy, PolicyOf(flags, *source, start, report.notes));
-  report.origin = source->Origin();
+  if (!WhyNoIntensity(*source)) report.origin = source->Origin();
   LOWTIDE_TRY(const Outlook outlook,
               OutlookOf(*source, start, LatestFinish(report.curve, start, duration), report.notes));
 

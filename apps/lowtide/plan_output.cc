@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/json.h"
 
 namespace lowtide::cli {
@@ -30,6 +32,14 @@ Json CounterfactualJson(const Counterfactual& c) {
               {"carbon_g", OrNull(c.carbon)},
               {"energy_kwh", ToKwh(c.energy).v},
               {"duration_s", c.duration.count()}};
+}
+
+Json OriginJson(const IntensityOrigin& origin) {
+  return Json{{"source", origin.source},
+              {"zone", origin.zone.key},
+              {"signal", std::string(SignalName(origin.signal))},
+              {"basis", std::string(BasisName(origin.basis))},
+              {"kind", std::string(KindName(origin.kind))}};
 }
 
 Json PolicyJson(const Policy& policy) {
@@ -87,7 +97,9 @@ std::string SlotRow(const Slot& slot) {
 
 // "-9.9 %" of the plan against `other`.
 std::string Change(double plan, double other) {
-  return other > 0 ? fmt::format("{:+.1f} %", 100 * (plan / other - 1)) : "-";
+  if (!(other > 0)) return "-";
+  const double percent = 100 * (plan / other - 1);
+  return std::abs(percent) < 0.05 ? "0.0 %" : fmt::format("{:+.1f} %", percent);
 }
 
 std::string TotalRow(std::string_view name, const std::optional<Watts>& limit, Seconds duration,
@@ -126,11 +138,7 @@ std::string PlanJson(const PlanReport& report) {
                                        {"throughput_per_s", point.throughput_per_s},
                                        {"draw_w", point.draw.v}});
   }
-  json["intensity"] = Json{{"source", report.origin.source},
-                           {"zone", report.origin.zone.key},
-                           {"signal", std::string(SignalName(report.origin.signal))},
-                           {"basis", std::string(BasisName(report.origin.basis))},
-                           {"kind", std::string(KindName(report.origin.kind))}};
+  json["intensity"] = report.origin ? OriginJson(*report.origin) : Json(nullptr);
   json["slots"] = Json::array();
   for (const auto& slot : plan.slots) json["slots"].push_back(SlotJson(slot));
   json["energy_kwh"] = ToKwh(plan.energy).v;
@@ -151,7 +159,9 @@ std::string PlanJson(const PlanReport& report) {
 std::string PlanText(const PlanReport& report) {
   const Plan& plan = report.plan;
   std::string text = fmt::format("{}\npolicy {}\n", CurveText(report), PolicyText(report.policy));
-  text += fmt::format("intensity {} ({})\n\n", report.origin.source, KindName(report.origin.kind));
+  text += report.origin ? fmt::format("intensity {} ({})\n\n", report.origin->source,
+                                      KindName(report.origin->kind))
+                        : "intensity unknown\n\n";
   text += fmt::format("{:<24}{:<24}{:>8}  {:>13}  {:>11}  {:>11}\n", "from", "to", "limit",
                       "intensity", "energy", "carbon");
   const std::size_t count = plan.slots.size();

@@ -1,6 +1,7 @@
 // What `lowtide plan` prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct PlanReport {
   Policy policy;
   PowerCurve curve;
   std::string curve_file;
-  IntensityOrigin origin;
+  std::optional<IntensityOrigin> origin;  // nothing: no intensity was given
   Plan plan;
   std::vector<std::string> notes;  // what a reader of the numbers must know
 };

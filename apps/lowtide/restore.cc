@@ -55,8 +55,8 @@ struct RestoreFlags {
 }  // namespace
 
 void AddRestoreVerb(CLI::App& app, int& exit_code) {
-  CLI::App* const verb = app.add_subcommand(
-      "restore", "Put GPU power limits back that a killed run has left changed");
+  CLI::App* const verb =
+      app.add_subcommand("restore", "Put GPU power limits back that a killed run has left changed");
   const auto flags = std::make_shared<RestoreFlags>();
   verb->add_option("--watch-fd", flags->watch_fd)->group("");
   verb->add_option("--journal", flags->journal)->group("");

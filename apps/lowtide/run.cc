@@ -1,6 +1,6 @@
 // lowtide run [options] -- COMMAND...
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -58,8 +58,8 @@ int BecomeCommand(const std::vector<std::string>& command) {
 // A folder for the socket whose path is short enough for one.
 std::filesystem::path RuntimeFolder() {
   const auto xdg = Environment("XDG_RUNTIME_DIR");
-  const bool usable = xdg && xdg->starts_with('/') && xdg->size() < 60 &&
-                      ::access(xdg->c_str(), W_OK | X_OK) == 0;
+  const bool usable =
+      xdg && xdg->starts_with('/') && xdg->size() < 60 && ::access(xdg->c_str(), W_OK | X_OK) == 0;
   return std::filesystem::path(usable ? *xdg : "/tmp") /
          fmt::format("lowtide-{}-{}", ::getuid(), ::getpid());
 }
@@ -101,9 +101,9 @@ void PrintReport(const RunFlags& flags, const Report& report, bool epochs_shown)
   }
   if (flags.quiet) return;
   if (!epochs_shown) fmt::print(stderr, "{}", FormatEpochTable(report));
-  const TextStyle style =
-      ::isatty(STDERR_FILENO) == 1 && !Environment("NO_COLOR") ? TextStyle::kColour
-                                                               : TextStyle::kPlain;
+  const TextStyle style = ::isatty(STDERR_FILENO) == 1 && !Environment("NO_COLOR")
+                              ? TextStyle::kColour
+                              : TextStyle::kPlain;
   fmt::print(stderr, "{}", FormatSummary(report, style));
 }
 

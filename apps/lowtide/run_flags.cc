@@ -7,10 +7,10 @@
 #include <array>
 #include <filesystem>
 
-#include "base/json.h"
-#include "environment.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "environment.h"
 #include "grid/make_source.h"
 #include "grid/max_intensity.h"
 #include "plan/power_curve_reader.h"
@@ -244,7 +244,8 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->group("Measuring");
 
-  Single(app.add_option("--json-report", flags.json_report, "Write the report as JSON to this file"))
+  Single(
+      app.add_option("--json-report", flags.json_report, "Write the report as JSON to this file"))
       ->group("Output");
   Single(app.add_option("--html-report", flags.html_report, "Write the report as one HTML page"))
       ->group("Output");
@@ -267,8 +268,9 @@ Result<RunConfig> MakeRunConfig(const RunFlags& flags, std::vector<std::string> 
                                 const Machine& machine, const Source& source) {
   RunConfig config;
   config.command = std::move(command);
-  config.name = flags.name.empty() ? std::filesystem::path(config.command.front()).filename().string()
-                                   : flags.name;
+  config.name = flags.name.empty()
+                    ? std::filesystem::path(config.command.front()).filename().string()
+                    : flags.name;
   std::error_code ignored;
   config.working_directory = std::filesystem::current_path(ignored).string();
   config.host = HostName();

@@ -264,6 +264,8 @@ class Client {
       const auto n = ::send(state.fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
       if (n > 0) {
         sent += static_cast<std::size_t>(n);
+      } else if (n == 0) {
+        return false;
       } else if (errno == EAGAIN) {
         if (!Wait(state, POLLOUT, started)) return false;
       } else if (errno != EINTR) {
@@ -274,6 +276,7 @@ class Client {
     while ((end = state.received.find('\n')) == std::string::npos) {
       if (state.received.size() >= kMaxLineBytes) return false;
       char buffer[4096];
+      // NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): the socket does not block
       const auto n = ::recv(state.fd, buffer, sizeof(buffer), 0);
       if (n > 0) {
         state.received.append(buffer, static_cast<std::size_t>(n));

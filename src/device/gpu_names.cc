@@ -167,8 +167,11 @@ Match FindPciBusId(std::span<const GpuIdentity> gpus, std::string_view text) {
 }
 
 std::string Quoted(std::string_view text) {
-  if (text.size() <= kMaxQuoted) return fmt::format("\"{}\"", text);
-  return fmt::format("\"{}...\"", text.substr(0, kMaxQuoted));
+  std::string shown(text.substr(0, kMaxQuoted));
+  // Environment variables may hold anything; a terminal gets none of it.
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return fmt::format("\"{}{}\"", shown, text.size() > kMaxQuoted ? "..." : "");
 }
 
 std::string ListOf(std::span<const GpuIdentity> gpus) {

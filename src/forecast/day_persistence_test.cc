@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 
-#include "forecast/mean_forecast.h"
 #include "grid/sources/constant_source.h"
 #include "grid/sources/no_source.h"
 #include "grid/sources/trace_source.h"

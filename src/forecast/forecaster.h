@@ -1,6 +1,9 @@
 // Predicts a zone's intensity from what was known at `now`; never looks past it.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "base/result.h"
 #include "base/time.h"
 #include "grid/intensity.h"
@@ -17,5 +20,17 @@ class Forecaster {
   virtual Result<IntensitySeries> Predict(const Source& source, TimePoint from, TimePoint to,
                                           TimePoint now) const = 0;
 };
+
+// The one number that the carbon-aware cost asks for: the intensity expected over the coming epoch.
+struct ExpectedIntensity {
+  IntensityOrigin origin;
+  std::optional<GramsPerKwh> value;  // time-weighted mean of what is covered; nothing if none is
+  double coverage = 0;               // covered share of [from, to), in [0, 1]
+};
+
+// The mean of the forecast made at `now` over [from, to); at `from` itself when the interval is
+// empty. Errors of Predict.
+Result<ExpectedIntensity> MeanForecast(const Forecaster& forecaster, const Source& source,
+                                       TimePoint from, TimePoint to, TimePoint now);
 
 }  // namespace lowtide

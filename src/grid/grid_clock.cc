@@ -19,23 +19,20 @@ std::chrono::milliseconds Scaled(std::chrono::milliseconds d, double factor) {
 
 }  // namespace
 
-Result<GridClock> GridClock::Make(TimePoint real_start, std::optional<TimePoint> grid_start,
-                                  double scale) {
-  if (!(scale > 0 && scale <= kFastest)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("time scale {} is out of range; allowed are numbers above 0 and at "
-                            "most {}",
-                            scale, kFastest));
-  }
-  return GridClock(real_start, grid_start.value_or(real_start), scale);
+Status CheckTimeScale(double scale) {
+  if (scale > 0 && scale <= kFastest) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("time scale {} is out of range; allowed are numbers above 0 and at most "
+                          "{}",
+                          scale, kFastest));
 }
 
 TimePoint GridClock::ToGrid(TimePoint real) const {
-  return grid_start_ + Scaled(real - real_start_, scale_);
+  return grid_start + Scaled(real - real_start, scale);
 }
 
 TimePoint GridClock::ToReal(TimePoint grid) const {
-  return real_start_ + Scaled(grid - grid_start_, 1 / scale_);
+  return real_start + Scaled(grid - grid_start, 1 / scale);
 }
 
 }  // namespace lowtide

@@ -36,17 +36,11 @@ std::string Lower(std::string_view s) {
 
 bool IsNan(std::string_view s) { return s.size() == 3 && Lower(s) == "nan"; }
 
-Result<std::size_t> UniqueColumn(const CsvTable& table, std::string_view column) {
+Result<std::size_t> SeriesColumn(const CsvTable& table, std::string_view column) {
   LOWTIDE_TRY(const std::size_t index, table.Require(column));
   if (index == 0) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{}: column '{}' is the time, not a series", table.name, column));
-  }
-  for (std::size_t i = index + 1; i < table.header.size(); ++i) {
-    if (Trim(table.header[i]) == column) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: two columns are called '{}'", table.name, column));
-    }
   }
   return index;
 }
@@ -58,8 +52,8 @@ Result<std::size_t> ChooseColumn(const CsvTable& table, std::string_view column,
                             "separated by commas",
                             table.name));
   }
-  if (!column.empty()) return UniqueColumn(table, column);
-  if (!zone.key.empty() && table.Find(zone.key)) return UniqueColumn(table, zone.key);
+  if (!column.empty()) return SeriesColumn(table, column);
+  if (!zone.key.empty() && table.Find(zone.key)) return SeriesColumn(table, zone.key);
   if (table.header.size() == 2) return std::size_t{1};
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < table.header.size(); ++i) names.push_back(Trim(table.header[i]));

@@ -169,7 +169,7 @@ TEST(ParseTraceTest, ChoosesTheColumnByNameThenZoneThenTheOnlyOne) {
   EXPECT_THAT(ErrorOf(two, "SE", "DE"), AllOf(HasSubstr("'SE'"), HasSubstr("FR")));
   EXPECT_THAT(ErrorOf(two, "t"), HasSubstr("time"));
   EXPECT_THAT(ErrorOf("t,DE,DE\n2022-01-01T00:00Z,1,2\n2022-01-01T01:00Z,3,4\n", "DE"),
-              HasSubstr("two columns"));
+              HasSubstr("more than once"));
   EXPECT_THAT(ErrorOf("t\n2022-01-01T00:00Z\n"), HasSubstr("no series"));
 }
 

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +131,24 @@ TEST_F(CodecarbonFileTest, WaitsForTheLockOnlySoLong) {
   const auto result = AppendCodecarbon(Path(), {Row("01A")}, clock);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kDeadlineExceeded);
+}
+
+// The limit on the size of files stands in for a full disk.
+TEST_F(CodecarbonFileTest, AFullDiskLeavesTheFileAsItWas) {
+  ASSERT_TRUE(AppendCodecarbon(Path(), {Row("01A")}, clock_));
+  const std::string before = *ReadFile(Path());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{before.size() + 100, before.size() + 100};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(1);
+    RealClock clock;
+    ::_exit(AppendCodecarbon(Path(), {Row("01B")}, clock) ? 2 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*ReadFile(Path()), before);
 }
 
 TEST_F(CodecarbonFileTest, ADeviceIsNotAFile) {

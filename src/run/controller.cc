@@ -142,7 +142,7 @@ void Controller::DecideNow(Moment now) {
   situation.since_change = ToSeconds(now.mono - changed_at_);
   std::string how;
   if (options_.policy.kind == PolicyKind::kChase) {
-    const Seconds ahead = options_.period ? *options_.period
+    const Seconds ahead = options_.period   ? *options_.period
                           : epoch_duration_ ? *epoch_duration_ * options_.grid.scale
                                             : kUnknownEpoch;
     situation.forecast = ForecastFor(now, ahead, how);

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "base/series.h"
-#include "run/run_clock.h"
 #include "plan/power_curve.h"
 #include "run/report.h"
 
@@ -111,7 +110,6 @@ CounterfactualLine Replay(const RunData& run, const Actual& actual, const Expect
   line.energy = gpu + actual.other_energy * (line.duration / actual.duration);
 
   const RunRecord& record = run.record;
-  const GridClock grid = ClockOf(record);
   const auto mean = MeanOver(intensity, record.grid_start,
                              record.grid_start + ToMilliseconds(line.duration * record.time_scale));
   if (mean.value && mean.coverage >= 1 - kLargestMissingShare) {

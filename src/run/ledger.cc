@@ -62,8 +62,10 @@ void Ledger::Book(std::size_t component, Joules energy, TimePoint from, TimePoin
   ComponentRecord& record = components_[component];
   record.energy = record.energy.value_or(Joules(0)) + energy;
 
+  // By its middle: an interval that ends with a second belongs to that second.
+  const TimePoint middle = from + (to - from) / 2;
   const std::int64_t second =
-      std::chrono::floor<std::chrono::seconds>(to).time_since_epoch().count();
+      std::chrono::floor<std::chrono::seconds>(middle).time_since_epoch().count();
   const bool is_gpu = record.kind == "gpu";
   const auto sample = std::ranges::find_if(samples_, [&](const SampleRecord& s) {
     return s.component == record.index && s.unix_s == second;

@@ -108,7 +108,10 @@ class Collector {
   }
 
   bool TakeField(Value value) {
-    if (key_ == "metrics") return Stop("metrics must be an object, not " + Describe(value));
+    if (key_ == "metrics") {
+      if (std::holds_alternative<std::nullptr_t>(value)) return true;
+      return Stop("metrics must be an object, not " + Describe(value));
+    }
     const auto index = IndexOf(key_);
     if (!index) return true;
     auto& field = fields_.at(*index);
@@ -262,6 +265,10 @@ Result<Mark> ParseMark(std::string_view line) {
   if (line.size() >= kMaxMarkBytes) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("a line has at most {} bytes with its newline", kMaxMarkBytes));
+  }
+  if (line.find('\0') != std::string_view::npos) {
+    // To the parser it would be the end of the text, whatever follows.
+    return Fail(Code::kInvalidArgument, "not one JSON object: it has a NUL byte");
   }
   Collector fields;
   if (!Json::sax_parse(line, &fields)) {

@@ -61,6 +61,8 @@ TEST(ParseMark, ReadsEpochs) {
   EXPECT_EQ(end.epoch, 7);
   EXPECT_EQ(end.metrics, (MarkMetrics{{"loss", 0.25}, {"nan", std::nullopt}, {"val/acc", 1.0}}));
   EXPECT_TRUE(Parsed<EpochEndMark>(R"({"mark":"epoch_end","epoch":7})").metrics.empty());
+  EXPECT_TRUE(
+      Parsed<EpochEndMark>(R"({"mark":"epoch_end","epoch":7,"metrics":null})").metrics.empty());
 }
 
 TEST(ParseMark, ReadsNumbers) {
@@ -108,6 +110,8 @@ TEST(ParseMark, RefusesWhatIsNotAMark) {
   EXPECT_THAT(ErrorOf(R"({"mark":"step","count":1}{"mark":"step","count":1})"),
               HasSubstr("not one JSON object"));
   EXPECT_THAT(ErrorOf("{\"mark\":\"st\xff\"}"), HasSubstr("UTF-8"));
+  EXPECT_THAT(ErrorOf(std::string_view("{\"mark\":\"step\",\"count\":1}\0x", 27)),
+              HasSubstr("NUL"));
   EXPECT_EQ(ErrorOf("7"), "a mark is a JSON object, not 7");
   EXPECT_EQ(ErrorOf("\"step\""), "a mark is a JSON object, not \"step\"");
   EXPECT_EQ(ErrorOf("[{\"mark\":\"step\",\"count\":1}]"), "a mark is a JSON object, not a list");
@@ -124,6 +128,7 @@ TEST(ParseMark, RefusesWhatIsNotAMark) {
 
 TEST(ParseMark, BoundsMetrics) {
   EXPECT_EQ(ErrorOf(R"({"mark":"metrics"})"), "metrics: metrics is missing");
+  EXPECT_EQ(ErrorOf(R"({"mark":"metrics","metrics":null})"), "metrics: metrics is missing");
   EXPECT_EQ(ErrorOf(R"({"mark":"metrics","metrics":3})"), "metrics must be an object, not 3");
   EXPECT_EQ(ErrorOf(R"({"mark":"metrics","metrics":[]})"), "metrics must be an object, not a list");
   EXPECT_EQ(ErrorOf(R"({"mark":"metrics","metrics":{"a":"b"}})"),

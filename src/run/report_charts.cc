@@ -6,7 +6,6 @@
 
 #include "run/power_slices.h"
 #include "run/quantity_text.h"
-#include "run/run_clock.h"
 #include "run/svg_chart.h"
 
 namespace lowtide {
@@ -20,28 +19,27 @@ constexpr std::size_t kMaxEpochMarks = 60;
 
 // From Unix seconds of the run to Unix milliseconds of the grid, on a linear scale.
 struct Timeline {
-  explicit Timeline(GridClock c) : clock(c) {}
-
-  GridClock clock;
-  double from_ms = 0;  // grid time
+  double real_start_ms = 0;
+  double from_ms = 0;
   double to_ms = 0;
+  double scale = 1;
 
   double Grid(double unix_s) const { return from_ms + (unix_s * 1000 - real_start_ms) * scale; }
 };
 
 Timeline TimelineOf(const Report& report) {
   const RunRecord& run = report.run.record;
-  Timeline out(ClockOf(run));
-  const double start = UnixSeconds(run.started_at);
-  out.from_ms = out.Grid(start);
-  out.to_ms = out.Grid(start + report.duration.count());
+  Timeline out;
+  out.real_start_ms = static_cast<double>(UnixMillis(run.started_at));
+  out.from_ms = static_cast<double>(UnixMillis(run.grid_start));
+  out.scale = run.time_scale > 0 ? run.time_scale : 1;
+  out.to_ms = out.from_ms + report.duration.count() * 1000 * out.scale;
   return out;
 }
 
 std::string TimeTitle(const RunRecord& run) {
   if (run.time_scale != 1) {
-    return fmt::format("grid time, UTC ({} times as fast as the run)",
-                       FormatSignificant(run.time_scale, 4));
+    return fmt::format("grid time, UTC ({:g} times as fast as the run)", run.time_scale);
   }
   return run.grid_start == run.started_at ? "time, UTC" : "grid time, UTC";
 }
@@ -230,10 +228,12 @@ std::string PowerChart(const Report& report) {
   for (const IntensityRecord& r : run.intensity) dirtiest = std::max(dirtiest, r.value.v);
 
   const ChartAxis x = MakeTimeAxis(time.from_ms, time.to_ms, 9, TimeTitle(run.record));
-  const ChartPanel power{kLeft, 52, kPlotWidth, 210, x, MakeValueAxis(highest, 5, "power, W")};
+  const ChartPanel power{kLeft, 52, kPlotWidth, 210, x, MakeValueAxis(highest, 6, "power, W")};
   const ChartPanel grid{kLeft, 306, kPlotWidth,
                         120,   x,   MakeValueAxis(dirtiest, 4, "carbon intensity, gCO2e/kWh")};
-  SvgChart chart(kWidth, 470, "Power and power limit over time, above the carbon intensity");
+  const bool has_intensity = !run.intensity.empty();
+  SvgChart chart(kWidth, has_intensity ? 470 : 304,
+                 "Power and power limit over time, above the carbon intensity");
   std::vector<SvgChart::LegendEntry> legend;
   if (!buckets.empty()) {
     const bool show_gpus = gpus && others;
@@ -241,12 +241,12 @@ std::string PowerChart(const Report& report) {
     if (show_gpus) legend.push_back({"c4", "GPUs"});
     if (limits) legend.push_back({"c2", "power limit, all GPUs"});
   }
-  if (!run.intensity.empty()) {
+  if (has_intensity) {
     legend.push_back({"c3", fmt::format("intensity ({})", report.intensity.kind)});
   }
   chart.Legend(kLeft, 16, legend);
-  chart.Grid(power, SvgChart::XLabels::kHidden);
-  chart.Grid(grid, SvgChart::XLabels::kShown);
+  chart.Grid(power, has_intensity ? SvgChart::XLabels::kHidden : SvgChart::XLabels::kShown);
+  if (has_intensity) chart.Grid(grid, SvgChart::XLabels::kShown);
   if (run.epochs.size() <= kMaxEpochMarks) {
     for (const EpochRecord& epoch : run.epochs) {
       const double at = time.Grid(UnixSeconds(epoch.started_at));
@@ -255,12 +255,8 @@ std::string PowerChart(const Report& report) {
   }
   DrawPower(chart, power, buckets, time, gpus && others);
   DrawIntensity(chart, grid, run);
-  const double middle = kLeft + kPlotWidth / 2;
   if (buckets.empty()) {
-    chart.Text(middle, 160, "no power samples", SvgChart::Anchor::kMiddle, "title");
-  }
-  if (run.intensity.empty()) {
-    chart.Text(middle, 370, "no carbon intensity", SvgChart::Anchor::kMiddle, "title");
+    chart.Text(kLeft + kPlotWidth / 2, 160, "no power samples", SvgChart::Anchor::kMiddle, "title");
   }
   return std::move(chart).Finish();
 }

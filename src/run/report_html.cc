@@ -46,6 +46,7 @@ constexpr std::string_view kPageCss =
     "table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:tabular-nums}"
     "th{font-weight:600;color:var(--faint);text-align:left;white-space:nowrap}"
     "th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--grid);vertical-align:top}"
+    "td:first-child{min-width:140px}td.n:first-child{min-width:0}"
     "th.n,td.n{text-align:right;white-space:nowrap;padding-left:10px}"
     ".badge{border:1px solid currentColor;border-radius:4px;padding:0 6px;font-size:12px;"
     "white-space:nowrap}.measured{color:var(--c3)}.modelled{color:var(--c4)}"
@@ -148,14 +149,17 @@ std::string Tiles(const Report& report) {
   const IntensitySummary& s = report.intensity;
   std::string energy_note = report.energy ? SharesText(report) : report.energy_missing_reason;
   if (report.facility_energy) {
-    energy_note += fmt::format("; {} with PUE {}", FormatEnergy(*report.facility_energy),
-                               FormatSignificant(*report.pue, 4));
+    energy_note +=
+        fmt::format("; {} with PUE {:g}", FormatEnergy(*report.facility_energy), *report.pue);
   }
   std::string carbon_note =
       report.carbon ? (report.pue ? "CO2e, PUE included" : "CO2e") : report.carbon_missing_reason;
-  std::string source = s.source.empty()
-                           ? std::string("no source")
-                           : fmt::format("{}, {}, {}; {}", s.kind, s.signal, s.basis, s.source);
+  std::string source = s.source.empty() ? std::string("no source")
+                                        : fmt::format("{}; kind: {}; signal: {}; basis: {}",
+                                                      s.source, s.kind, s.signal, s.basis);
+  if (s.estimated_share && *s.estimated_share > 0) {
+    source += fmt::format("; estimated for {} of the energy", FormatShare(*s.estimated_share));
+  }
   if (!report.run.record.zone.empty()) source = report.run.record.zone + ": " + source;
   std::string out = "<div class=\"tiles\">\n";
   out += Tile("energy", FormatOr(report.energy, FormatEnergy, "unknown"), energy_note);
@@ -175,9 +179,9 @@ std::string Warnings(const Report& report) {
   const RunRecord& run = report.run.record;
   if (run.time_scale != 1) {
     items += fmt::format(
-        "<li>Accelerated: grid time runs {} times as fast as the run, from {} on. Carbon is that "
+        "<li>Accelerated: grid time runs {:g} times as fast as the run, from {} on. Carbon is that "
         "of a demonstration, not of the grid at the time of the run.</li>\n",
-        FormatSignificant(run.time_scale, 4), FormatTime(run.grid_start));
+        run.time_scale, FormatTime(run.grid_start));
   } else if (run.grid_start != run.started_at) {
     items += fmt::format("<li>Grid time begins at {}: not the grid at the time of the run.</li>\n",
                          FormatTime(run.grid_start));

@@ -94,9 +94,25 @@ std::string IntensityTotal(const Report& report) {
   if (s.lowest && s.highest && *s.lowest < *s.highest) {
     out += fmt::format(" ({} to {})", IntensityText(*s.lowest), IntensityText(*s.highest));
   }
-  if (s.source.empty()) return out;
-  return out + fmt::format("; {}, {}, {}; {}", Clean(s.kind), Clean(s.signal), Clean(s.basis),
-                           Clean(s.source));
+  if (s.estimated_share && *s.estimated_share > 0) {
+    out += fmt::format(", estimated for {} of the energy", FormatShare(*s.estimated_share));
+  }
+  return out;
+}
+
+std::string IntensitySource(const IntensitySummary& s) {
+  if (s.source.empty()) return {};
+  return Line("source", fmt::format("{}; kind: {}; signal: {}; basis: {}", Clean(s.source),
+                                    Clean(s.kind), Clean(s.signal), Clean(s.basis)));
+}
+
+// Devices of one name are told apart by the beginning of their id.
+std::string ComponentName(const Report& report, const ComponentRecord& c) {
+  const std::string name = Clean(c.name.empty() ? c.kind : c.name);
+  const auto same = std::ranges::count_if(report.components, [&](const ComponentLine& line) {
+    return line.record.name == c.name && line.record.kind == c.kind;
+  });
+  return same > 1 ? name + " " + Clean(c.uuid.substr(0, 8)) : name;
 }
 
 std::string State(const Report& report) {
@@ -130,13 +146,15 @@ std::string Totals(const Report& report, const Painter& paint) {
   }
   out += Line("carbon", paint(kBold, CarbonTotal(report)));
   out += Line("intensity", IntensityTotal(report));
+  out += IntensitySource(report.intensity);
   out += Line("zone", run.zone.empty() ? std::string("unknown") : Clean(run.zone));
   out += Line("policy", Clean(run.policy));
   if (run.time_scale != 1) {
-    out += Line("grid time",
-                fmt::format("{} onwards, {} times as fast as the run: a demonstration,"
-                            " not the grid of this run",
-                            FormatTime(run.grid_start), FormatSignificant(run.time_scale, 4)));
+    out += Line(
+        "grid time",
+        fmt::format(
+            "{} onwards, {:g} times as fast as the run: a demonstration, not the grid of this run",
+            FormatTime(run.grid_start), run.time_scale));
   } else if (run.grid_start != run.started_at) {
     out += Line("grid time",
                 FormatTime(run.grid_start) + " onwards: not the grid at the time of this run");
@@ -148,7 +166,7 @@ std::string Components(const Report& report, const Painter& paint) {
   if (report.components.empty()) return {};
   std::size_t width = 9;
   for (const ComponentLine& line : report.components) {
-    width = std::max(width, Width(line.record.name));
+    width = std::max(width, Width(ComponentName(report, line.record)));
   }
   width = std::min<std::size_t>(width, 32);
   std::string out =
@@ -163,11 +181,10 @@ std::string Components(const Report& report, const Painter& paint) {
     if (c.disagreement_pct) {
       method += fmt::format(" ({:+.1f} % against integrated power)", *c.disagreement_pct);
     }
-    const std::string name = c.name.empty() ? c.kind : c.name;
     out += fmt::format(
-        "  {}  {:<9}  {:>9}  {:>7}  {:>6}  {}\n", PadRight(Shorten(Clean(name), width), width),
-        ProvenanceName(c.status), FormatOr(c.energy, FormatEnergy),
-        FormatOr(line.mean_power, WattText),
+        "  {}  {:<9}  {:>9}  {:>7}  {:>6}  {}\n",
+        PadRight(Shorten(ComponentName(report, c), width), width), ProvenanceName(c.status),
+        FormatOr(c.energy, FormatEnergy), FormatOr(line.mean_power, WattText),
         FormatOr(line.share, [](double s) { return fmt::format("{:.0f} %", s * 100); }), method);
   }
   return out;

@@ -85,9 +85,7 @@ class Session final : public MarksHandler {
 
  private:
   Ledger::Moment Now() const { return {parts_.clock->Monotonic(), parts_.clock->Now()}; }
-  Controller::Moment ControlNow() const {
-    return {parts_.clock->Monotonic(), parts_.clock->Now()};
-  }
+  Controller::Moment ControlNow() const { return {parts_.clock->Monotonic(), parts_.clock->Now()}; }
 
   void Begin();
   void MakeLedger();
@@ -178,10 +176,10 @@ std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gp
   auto made = MakePowerCurve(device, config_.name, gpus, std::move(curve));
   if (!made) return std::nullopt;
   curve_records_ = ToRecords(*made);
-  Event("info", fmt::format("power curve of an earlier run of '{}' on {} (batch size {})",
-                            config_.name, device,
-                            curve_key_.batch_size == 0 ? "not said"
-                                                       : std::to_string(curve_key_.batch_size)));
+  Event("info",
+        fmt::format(
+            "power curve of an earlier run of '{}' on {} (batch size {})", config_.name, device,
+            curve_key_.batch_size == 0 ? "not said" : std::to_string(curve_key_.batch_size)));
   return *std::move(made);
 }
 
@@ -268,10 +266,11 @@ void Session::ResolveMaxIntensity(Policy& policy) {
     return;
   }
   policy.weights.max_intensity = highest->value;
-  Event("info", fmt::format("MaxCarbonIntensity is {:.1f} g/kWh, the highest of the last {} ({:.0f} "
-                            "% of it known)",
-                            highest->value.v, FormatDuration(*config_.max_intensity_window),
-                            100 * highest->coverage));
+  Event("info",
+        fmt::format("MaxCarbonIntensity is {:.1f} g/kWh, the highest of the last {} ({:.0f} "
+                    "% of it known)",
+                    highest->value.v, FormatDuration(*config_.max_intensity_window),
+                    100 * highest->coverage));
 }
 
 void Session::CollectFromController() {
@@ -298,8 +297,8 @@ void Session::Settle() {
   const Ledger::Moment now = Now();
   for (const DeviceInterval& interval : drained.intervals) ledger_->AddInterval(interval, now);
   for (const DeviceNotice& notice : drained.notices) {
-    Event("warning", fmt::format("{}: {}", parts_.devices[notice.device]->Info().name,
-                                 notice.message));
+    Event("warning",
+          fmt::format("{}: {}", parts_.devices[notice.device]->Info().name, notice.message));
   }
 }
 
@@ -433,8 +432,8 @@ void Session::Loop(const ChildProcess& child, MarksSocket* socket) {
   fds[0] = {parts_.signals->PollFd(), POLLIN, 0};
   fds[1] = {socket == nullptr ? -1 : socket->PollFd(), POLLIN, 0};
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        next_commit - parts_.clock->Monotonic());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(next_commit - parts_.clock->Monotonic());
     const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
     ::poll(fds.data(), fds.size(), timeout);
     // Marks first: the last ones of a command that has ended are still in the socket.

@@ -65,10 +65,10 @@ struct RunParts {
   Store* store = nullptr;  // null: the run is not kept (the store could not be opened)
   std::vector<std::unique_ptr<PowerDevice>> devices;
   std::vector<DeviceProblem> problems;
-  SimulatedGpu* simulated = nullptr;  // one of `devices`, or null
-  JobUsage* job_usage = nullptr;      // null: no CPU time of the job is known
-  JobShare* job_share = nullptr;      // null: host energy cannot be shared out
-  const Source* source = nullptr;     // null: no intensity
+  SimulatedGpu* simulated = nullptr;       // one of `devices`, or null
+  JobUsage* job_usage = nullptr;           // null: no CPU time of the job is known
+  JobShare* job_share = nullptr;           // null: host energy cannot be shared out
+  const Source* source = nullptr;          // null: no intensity
   const Forecaster* forecaster = nullptr;  // null exactly when `source` is
 };
 

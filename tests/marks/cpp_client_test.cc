@@ -108,6 +108,7 @@ TEST(CppClient, LeavesOutMetricsThatTheProtocolRefuses) {
   EXPECT_EQ(Brief(host.Counted().back()), "metrics same=1 é=null");
 
   marks::Metrics many;
+  many.reserve(1000);
   for (int i = 0; i < 1000; ++i) many.emplace_back(std::string(120, '"') + std::to_string(i), 0.1);
   EXPECT_EQ(client.Log(many).outcome, Outcome::kOk);
   const auto counted = host.Counted();
@@ -174,6 +175,7 @@ TEST(CppClient, ThreadsShareOneConnection) {
   Client client(OptionsFor(host.Path()));
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&client] {
         for (int i = 0; i < 50; ++i) client.Step();

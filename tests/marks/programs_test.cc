@@ -143,6 +143,23 @@ TEST(PythonClient, OnlyTheFirstLocalRankCounts) {
   EXPECT_EQ(host.Hellos().size(), 2U);
 }
 
+TEST(Examples, ShellTrainingMarks) {
+  MarksHost host;
+  const auto ended = RunInside(
+      host, std::string("LOWTIDE='") + LOWTIDE_PROGRAM + "' sh examples/shell_training.sh 2");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.output, HasSubstr("epoch 1: y = 1."));
+  const auto marks = Brief(host.Counted());
+  ASSERT_EQ(marks.size(), 7U);
+  EXPECT_EQ(marks[0], "batch_size 200");
+  EXPECT_EQ(marks[1], "epoch_begin 0/2");
+  EXPECT_EQ(marks[2], "step 40");
+  EXPECT_THAT(marks[3], HasSubstr("epoch_end 0 a=1."));
+  EXPECT_TRUE(host.Refusals().empty());
+  const auto without = RunShell("LOWTIDE=/nowhere/lowtide sh examples/shell_training.sh 1");
+  EXPECT_EQ(without.exit_code, 0);
+}
+
 TEST(Examples, TrainLoopLearnsAndMarks) {
   MarksHost host;
   const auto ended = RunInside(host, std::string("'") + TRAIN_LOOP + "' 3");

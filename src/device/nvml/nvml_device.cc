@@ -108,13 +108,17 @@ Return NvmlDevice::Observation::Fault() const {
 Result<Reading> NvmlDevice::Read(MonoTime now) {
   std::scoped_lock lock(read_mutex_);
   auto seen = Observe();
-  if (IsDriverGone(seen.Fault()) && session_->RecoveryDue(now) &&
-      session_->Reinitialise(generation_) == Return::kSuccess) {
-    seen = Observe();
+  Return fault = seen.Fault();
+  if (IsDriverGone(fault) && session_->RecoveryDue(now)) {
+    fault = session_->Reinitialise(generation_);
+    if (fault == Return::kSuccess) {
+      seen = Observe();
+      fault = seen.Fault();
+    }
   }
   const auto& energy = seen.energy_mj.value;
   const auto& power = seen.power_mw.value;
-  if (IsGone(seen.power_mw.state) || (!energy && !power)) return Fault(seen.Fault(), now);
+  if (IsGone(seen.power_mw.state) || (!energy && !power)) return MakeFault(fault, now);
 
   if (fault_since_) {
     fault_since_.reset();
@@ -196,7 +200,7 @@ bool NvmlDevice::IsImplausible(unsigned long long energy_mj, MonoTime now) const
   return step > most_mw * kPlausibleOverLimit * seconds;
 }
 
-std::unexpected<Error> NvmlDevice::Fault(Return state, MonoTime now) {
+std::unexpected<Error> NvmlDevice::MakeFault(Return state, MonoTime now) {
   if (IsNotOffered(state)) {
     return std::unexpected(
         MakeError(state, "it offers neither an energy counter nor a power reading"));

@@ -65,7 +65,7 @@ class NvmlDevice final : public PowerDevice {
   // Whether the counter's step since the last reading cannot be energy that the GPU drew.
   bool IsImplausible(unsigned long long energy_mj, MonoTime now) const;
   // The error of a reading without a value; starts NVML again where that may help and is due.
-  std::unexpected<Error> Fault(nvml::Return state, MonoTime now);
+  std::unexpected<Error> MakeFault(nvml::Return state, MonoTime now);
   Result<LimitRange> Range();
   Result<unsigned int> LimitMw(std::string_view doing);
   Error MakeError(nvml::Return r, std::string_view doing) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <system_error>
 #include <tuple>
@@ -112,6 +113,18 @@ int ControlTypeRank(const std::string& control_type) {
   return control_type == "intel-rapl-mmio" ? 2 : 1;
 }
 
+// The numbers of "intel-rapl:10:2", so that 10 comes after 9.
+std::vector<unsigned> ZoneIndices(std::string_view folder_name) {
+  std::vector<unsigned> indices;
+  for (auto colon = folder_name.find(':'); colon != std::string_view::npos;
+       colon = folder_name.find(':', colon + 1)) {
+    unsigned index = 0;
+    std::from_chars(folder_name.data() + colon + 1, folder_name.data() + folder_name.size(), index);
+    indices.push_back(index);
+  }
+  return indices;
+}
+
 std::string ParentFolderName(const std::string& folder_name) {
   return folder_name.substr(0, folder_name.rfind(':'));
 }
@@ -146,8 +159,9 @@ RaplScan ScanPowercap(const fs::path& root) {
                              parent == names.end() ? std::string_view() : parent->second);
     if (zone) scan.zones.push_back(*std::move(zone));
   }
-  std::ranges::stable_sort(scan.zones, {}, [](const RaplZone& zone) {
-    return std::tuple(ControlTypeRank(zone.control_type), zone.control_type);
+  std::ranges::sort(scan.zones, {}, [](const RaplZone& zone) {
+    return std::tuple(ControlTypeRank(zone.control_type), zone.control_type,
+                      ZoneIndices(zone.folder.filename().string()));
   });
   if (scan.zones.empty() && scan.problems.empty()) {
     scan.problems.push_back(

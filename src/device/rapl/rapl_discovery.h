@@ -24,7 +24,7 @@ struct RaplZone {
 };
 
 struct RaplScan {
-  std::vector<RaplZone> zones;  // MSR before MMIO, then by folder
+  std::vector<RaplZone> zones;  // MSR before MMIO, then by the folder's numbers
   std::vector<DeviceProblem> problems;
 };
 

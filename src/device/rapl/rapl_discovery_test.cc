@@ -73,6 +73,17 @@ TEST(RaplDiscoveryTest, DiesAreNamedAfterTheirPackage) {
                           "intel-rapl dram-0-die-1"));
 }
 
+TEST(RaplDiscoveryTest, ZonesComeInTheOrderOfTheirNumbers) {
+  FakePowercap powercap;
+  for (int i = 11; i >= 0; --i) {
+    powercap.Add({"intel-rapl:" + std::to_string(i), "package-" + std::to_string(i)});
+  }
+  const RaplScan scan = ScanPowercap(powercap.Root());
+  ASSERT_EQ(scan.zones.size(), 12U);
+  EXPECT_EQ(scan.zones[2].label, "package-2");
+  EXPECT_EQ(scan.zones[10].label, "package-10");
+}
+
 TEST(RaplDiscoveryTest, ReadsDisabledAndUnreadableRange) {
   FakePowercap powercap;
   powercap.Add({.folder = "intel-rapl:0", .name = "package-0", .range_uj = {}, .enabled = 0});

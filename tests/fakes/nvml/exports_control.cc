@@ -54,6 +54,8 @@ FAKE_NVML_EXPORT std::uint64_t fakeNvmlCalls(unsigned int gpu, const char* funct
   return which ? world->Calls(gpu, which) : 0;
 }
 
+FAKE_NVML_EXPORT std::uint64_t fakeNvmlInits() { return Library::Get().Inits(); }
+
 FAKE_NVML_EXPORT int fakeNvmlSetBusy(unsigned int gpu, int busy) {
   World* world = WorldWith(gpu);
   if (world == nullptr) return -1;

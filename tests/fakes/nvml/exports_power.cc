@@ -58,7 +58,7 @@ FAKE_NVML_EXPORT Return nvmlDeviceSetPowerManagementLimit(Device device, unsigne
   if (mw < call.spec->min_limit_mw || mw > call.spec->max_limit_mw) {
     return Return::kInvalidArgument;
   }
-  call.world->SetLimitMw(call.handle->gpu, mw);
+  if (!call.spec->ignores_limits) call.world->SetLimitMw(call.handle->gpu, mw);
   return Return::kSuccess;
 }
 

@@ -46,6 +46,8 @@ class FakeNvml {
   std::uint64_t Calls(unsigned int gpu, const char* function = nullptr) {
     return Get<std::uint64_t(unsigned int, const char*)>("fakeNvmlCalls")(gpu, function);
   }
+  // nvmlInit calls of this process since Load, failed ones too.
+  std::uint64_t Inits() { return Get<std::uint64_t()>("fakeNvmlInits")(); }
   void SetBusy(unsigned int gpu, bool busy) {
     Check(Get<int(unsigned int, int)>("fakeNvmlSetBusy")(gpu, busy ? 1 : 0), "no such GPU");
   }

@@ -45,12 +45,14 @@ Status Library::Load(const std::string& json) {
   world_ = std::move(world);
   init_count_ = 0;
   reloads_seen_ = 0;
+  inits_ = 0;
   ++epoch_;
   return {};
 }
 
 Return Library::Init() {
   std::scoped_lock lock(mutex_);
+  ++inits_;
   World* world = GetWorld();
   if (world == nullptr) return Return::kDriverNotLoaded;
   if (world->Spec().init_error != Return::kSuccess) return world->Spec().init_error;
@@ -84,6 +86,11 @@ Return Library::Ready() {
 std::int64_t Library::InitNs() {
   std::scoped_lock lock(mutex_);
   return init_ns_;
+}
+
+std::uint64_t Library::Inits() {
+  std::scoped_lock lock(mutex_);
+  return inits_;
 }
 
 nvml::Device Library::MakeHandle(unsigned int gpu, std::optional<std::size_t> mig) {

@@ -34,6 +34,8 @@ class Library {
   // kSuccess while initialised: not yet shut down, no reload of the driver since.
   nvml::Return Ready();
   std::int64_t InitNs();
+  // Calls of nvmlInit by this process, failed ones too, since Load.
+  std::uint64_t Inits();
 
   nvml::Device MakeHandle(unsigned int gpu, std::optional<std::size_t> mig);
   // Null for anything that this initialisation did not give out.
@@ -47,6 +49,7 @@ class Library {
   std::uint64_t epoch_ = 0;
   std::uint64_t reloads_seen_ = 0;
   std::int64_t init_ns_ = 0;
+  std::uint64_t inits_ = 0;
   std::deque<Handle> handles_;  // never moved: their addresses are the handles
 };
 

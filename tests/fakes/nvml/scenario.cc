@@ -234,6 +234,7 @@ Status ParseGpu(const Json& json, unsigned int index, GpuSpec& gpu) {
   r.Bool("instant_power", gpu.instant_power);
   r.Bool("power_limits", gpu.power_limits);
   r.Bool("may_set_limits", gpu.may_set_limits);
+  r.Bool("ignores_limits", gpu.ignores_limits);
   r.Number("counter_period_s", gpu.counter_period_s, 1e-3);
   r.Number("power_period_s", gpu.power_period_s, 1e-3);
   r.Number("power_noise_w", gpu.power_noise_w, 0);

@@ -56,6 +56,7 @@ struct GpuSpec {
   bool instant_power = true;
   bool power_limits = true;
   bool may_set_limits = true;
+  bool ignores_limits = false;  // accepts a new limit and keeps the old one
   double counter_period_s = 0.1;
   double power_period_s = 0.02;
   double power_noise_w = 0;  // standard deviation

@@ -282,7 +282,7 @@ unsigned long long World::CounterMj(unsigned int gpu) {
   }
   const double mj = EnergyMj(gpu, TickBefore(seen, spec.counter_period_s)) -
                     state_->gpus[gpu].counter_base_mj - back_mj;
-  return static_cast<unsigned long long>(std::max(0.0, std::floor(mj)));
+  return static_cast<unsigned long long>(std::max(0.0, std::floor(mj + 1e-6)));
 }
 
 unsigned int World::InstantMw(unsigned int gpu) {

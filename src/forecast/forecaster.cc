@@ -1,4 +1,4 @@
-#include "forecast/mean_forecast.h"
+#include "forecast/forecaster.h"
 
 #include <algorithm>
 

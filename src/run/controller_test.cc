@@ -1,0 +1,208 @@
+#include "run/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "forecast/day_persistence.h"
+#include "grid/sources/constant_source.h"
+#include "run/limit_guard.h"
+#include "run/test_device.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Obeys, or refuses.
+class FakeControl final : public LimitControl {
+ public:
+  PowerLimits Range() const override { return {Watts(100), Watts(300), Watts(300)}; }
+  Watts Current() const override { return limit; }
+  Status Set(Watts watts) override {
+    ++sets;
+    if (refuse) return Fail(Code::kPermissionDenied, "root is needed");
+    limit = watts;
+    return {};
+  }
+  Watts limit{300};
+  int sets = 0;
+  bool refuse = false;
+};
+
+PowerCurve A40Curve() {
+  // ResNet-50, batch 128, of Zeus's A40 trace (seconds per epoch rounded).
+  return *MakePowerCurve("A40", "job", 1,
+                         {{Watts(300), 1.0, Watts(280)},
+                          {Watts(250), 0.96, Watts(245)},
+                          {Watts(200), 0.85, Watts(198)},
+                          {Watts(150), 0.60, Watts(150)}});
+}
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  Controller::Moment At(double s) const {
+    return {MonoTime(ToNanoseconds(Seconds(s))), TimePoint() + ToMilliseconds(Seconds(s))};
+  }
+  static Policy Parse(const char* text, double eta = 0.5) {
+    PolicyOptions options;
+    options.eta = eta;
+    options.hysteresis = Hysteresis{Seconds(0), 0};
+    return *ParsePolicy(text, options);
+  }
+  ControllerOptions Options(const char* policy) const {
+    ControllerOptions options;
+    options.policy = Parse(policy);
+    options.grid = {TimePoint(), TimePoint(), 1};
+    options.job = "job";
+    return options;
+  }
+  Controller Make(ControllerOptions options, LimitControl* control) {
+    return Controller(std::move(options), control, nullptr, nullptr,
+                      [this] { return std::optional<Joules>(energy_); });
+  }
+
+  FakeControl control_;
+  Joules energy_;
+};
+
+TEST_F(ControllerTest, FixedSetsItsLimitBeforeTheCommandStarts) {
+  Controller controller = Make(Options("fixed:200"), &control_);
+  controller.Start(At(0));
+  EXPECT_EQ(control_.limit.v, 200);
+  const auto decisions = controller.TakeDecisions();
+  ASSERT_THAT(decisions, SizeIs(1));
+  EXPECT_TRUE(decisions[0].applied);
+}
+
+TEST_F(ControllerTest, NoneTouchesNothing) {
+  Controller controller = Make(Options("none"), &control_);
+  controller.Start(At(0));
+  controller.OnEpochBegin(At(1));
+  for (int i = 0; i < 100; ++i) controller.OnStep(At(1 + i), 1);
+  EXPECT_EQ(control_.sets, 0);
+  EXPECT_THAT(controller.TakeDecisions(), IsEmpty());
+}
+
+TEST_F(ControllerTest, ARefusedLimitIsToldOnceAndNotTriedAgain) {
+  ControllerOptions options = Options("zeus");
+  options.curve = A40Curve();
+  control_.refuse = true;
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  for (int epoch = 0; epoch < 5; ++epoch) controller.OnEpochBegin(At(epoch));
+  EXPECT_EQ(control_.sets, 1);
+  const auto notices = controller.TakeNotices();
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_THAT(notices[0], HasSubstr("root is needed"));
+  for (const auto& d : controller.TakeDecisions()) EXPECT_FALSE(d.applied);
+}
+
+TEST_F(ControllerTest, WithoutControlDecisionsAreRecordedAsNotApplied) {
+  ControllerOptions options = Options("zeus");
+  options.curve = A40Curve();
+  Controller controller = Make(std::move(options), nullptr);
+  controller.Start(At(0));
+  const auto decisions = controller.TakeDecisions();
+  ASSERT_THAT(decisions, SizeIs(1));
+  EXPECT_FALSE(decisions[0].applied);
+}
+
+TEST_F(ControllerTest, ProfilesWhatItDoesNotKnowThenDecides) {
+  ControllerOptions options = Options("zeus");
+  options.profiler = {.wait_steps = 1,
+                      .warmup_steps = 2,
+                      .profile_steps = 5,
+                      .limit_step = Watts(50),
+                      .min_window = Seconds(0),
+                      .min_throughput_share = 0};
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  const PowerCurve truth = A40Curve();
+  double now = 0;
+  controller.OnEpochBegin(At(now));
+  for (int step = 0; step < 200 && !controller.Curve(); ++step) {
+    const PowerPoint at = Interpolate(truth, control_.limit);
+    now += 1 / at.throughput_per_s;
+    energy_ += at.draw * Seconds(1 / at.throughput_per_s);
+    controller.OnStep(At(now), 1);
+  }
+  ASSERT_TRUE(controller.Curve());
+  const auto measured = controller.TakeMeasuredCurve();
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->points.size(), 5U);
+  for (const PowerPoint& p : measured->points) {
+    const PowerPoint expected = Interpolate(truth, p.limit);
+    EXPECT_NEAR(p.throughput_per_s, expected.throughput_per_s, 1e-6);
+    EXPECT_NEAR(p.draw.v, expected.draw.v, 1e-6);
+  }
+  EXPECT_EQ(control_.limit.v, SelectLimit(truth, Selector{}).limit.v);
+}
+
+TEST_F(ControllerTest, ACurveOfAnEarlierRunIsAskedForOnceAndUsed) {
+  int asked = 0;
+  ControllerOptions options = Options("zeus");
+  options.find_curve = [&asked] {
+    ++asked;
+    return std::optional<PowerCurve>(A40Curve());
+  };
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  EXPECT_EQ(asked, 0) << "the job has not said its batch size yet";
+  controller.OnEpochBegin(At(1));
+  controller.OnEpochBegin(At(2));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(controller.Profiling());
+  EXPECT_EQ(control_.limit.v, SelectLimit(A40Curve(), Selector{}).limit.v);
+  EXPECT_FALSE(controller.TakeMeasuredCurve()) << "nothing was measured in this run";
+}
+
+TEST_F(ControllerTest, ProfilingOffSaysSoAndLeavesTheLimit) {
+  ControllerOptions options = Options("zeus");
+  options.profile = ProfileMode::kOff;
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  controller.OnEpochBegin(At(1));
+  EXPECT_EQ(control_.sets, 0);
+  EXPECT_THAT(controller.TakeNotices(), SizeIs(1));
+}
+
+TEST_F(ControllerTest, APeriodDecidesByGridTime) {
+  ControllerOptions options = Options("zeus");
+  options.curve = A40Curve();
+  options.period = Seconds(1800);
+  options.grid.scale = 1800;  // a period is a second of the run
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  controller.TakeDecisions();
+  controller.Step(At(0.5));
+  EXPECT_THAT(controller.TakeDecisions(), IsEmpty());
+  controller.Step(At(1.0));
+  EXPECT_THAT(controller.TakeDecisions(), SizeIs(1));
+  controller.OnEpochBegin(At(1.5));
+  EXPECT_THAT(controller.TakeDecisions(), IsEmpty()) << "epochs do not decide when a period does";
+}
+
+TEST_F(ControllerTest, ChaseUsesTheForecastOfTheComingEpoch) {
+  const ConstantSource low({}, GramsPerKwh(10));
+  const ConstantSource high({}, GramsPerKwh(3000));
+  const DayPersistence forecaster;
+  const auto decide = [&](const Source& source) {
+    ControllerOptions options = Options("chase");
+    options.curve = A40Curve();
+    Controller controller(std::move(options), &control_, &source, &forecaster,
+                          [] { return std::optional<Joules>(); });
+    controller.Start(At(0));
+    return controller.TakeDecisions().at(0);
+  };
+  const DecisionRecord clean = decide(low);
+  EXPECT_EQ(clean.power_limit->v, 300);
+  EXPECT_EQ(clean.forecast->v, 10);
+  const DecisionRecord dirty = decide(high);
+  EXPECT_LT(dirty.power_limit->v, 300);
+  EXPECT_EQ(dirty.forecast->v, 3000);
+}
+
+}  // namespace
+}  // namespace lowtide
