@@ -1,5 +1,6 @@
 // SelectGpus on any words, over GPUs that the words themselves cannot make up: first line --gpus,
-// second CUDA_VISIBLE_DEVICES, third CUDA_DEVICE_ORDER, fourth SLURM_STEP_GPUS. A line "~" is not set.
+// second CUDA_VISIBLE_DEVICES, third CUDA_DEVICE_ORDER, fourth SLURM_STEP_GPUS. A line "~" is not
+// set.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
