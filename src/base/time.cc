@@ -170,7 +170,7 @@ std::string FormatDuration(Seconds d) {
   const auto whole = static_cast<std::int64_t>(std::llround(s));
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   const std::int64_t minutes = (whole + 30) / 60;
-  constexpr std::int64_t kMinutesADay = 24 * 60;
+  constexpr std::int64_t kMinutesADay = 1440;
   if (minutes < kMinutesADay) return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
   const std::int64_t hours = (whole + 1800) / 3600;
   return fmt::format("{}d{:02}h", hours / 24, hours % 24);
