@@ -18,6 +18,6 @@ PYTHONPATH=python build/release/bin/lowtide run \
   --trace data/traces/ERCO.csv:ci_lifecycle --zone US-TEX-ERCO \
   --grid-time 2022-03-15T00:00:00Z --time-scale 1800 \
   --policy chase --simulate-gpu A40 \
-  --html "$report" \
+  --html-report "$report" \
   -- /usr/bin/python3 examples/digits.py
 echo "Report: $report"

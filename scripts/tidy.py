@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs clang-tidy-19 over build/dev/compile_commands.json, two files at a time.
 
-usage: tidy.py [FILE.cc...]
+usage: tidy.py [--all | FILE.cc...]
+Without arguments the sources of the product; --all takes the tests too (they are many and slow).
 A source that passed is remembered under ~/.cache/lowtide-tidy by the content of all it includes from
 this repository, of .clang-tidy and of its compile command.
 """
@@ -11,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -33,6 +35,11 @@ def dependencies():
     return found
 
 
+def object_of(entry):
+    words = shlex.split(entry["command"])
+    return words[words.index("-o") + 1]
+
+
 def key_of(entry, files):
     digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
     digest.update(entry["command"].replace(str(ROOT), "").encode())
@@ -40,6 +47,10 @@ def key_of(entry, files):
         digest.update(str(file.relative_to(ROOT)).encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def is_product(file):
+    return file.relative_to(ROOT).parts[0] in {"src", "apps"} and not file.stem.endswith("_test")
 
 
 def check(file):
@@ -55,7 +66,8 @@ def check(file):
 def main():
     if shutil.which(TIDY) is None:
         sys.exit(f"{TIDY} is not installed; scripts/setup.sh installs it")
-    wanted = {pathlib.Path(arg).resolve() for arg in sys.argv[1:]}
+    everything = sys.argv[1:] == ["--all"]
+    wanted = set() if everything else {pathlib.Path(arg).resolve() for arg in sys.argv[1:]}
     made_of = dependencies()
     todo = {}
     total = 0
@@ -63,8 +75,10 @@ def main():
         file = pathlib.Path(entry["file"])
         if file.is_relative_to(BUILD) or (wanted and file not in wanted):
             continue
+        if not wanted and not everything and not is_product(file):
+            continue
         total += 1
-        key = CACHE / key_of(entry, made_of.get(entry["output"], []))
+        key = CACHE / key_of(entry, made_of.get(object_of(entry), []))
         if not key.exists():
             todo.setdefault(file, []).append(key)
     if wanted and total == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # clang-tidy-19 over our own sources, those unchanged since they last passed left out.
-# usage: scripts/tidy.sh [FILE.cc...]
+# usage: scripts/tidy.sh [--all | FILE.cc...]    default: the sources of the product, without tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh

@@ -35,7 +35,7 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "netinet/", "arpa/", "net/", "asm/", "bits/"
 THIRD_PARTY_FILES = {"sqlite3.h", "nvml.h", "pugixml.hpp", "rapidcheck.h"}
 
 MAX_LINES = 600
-MACHINE_PATH = re.compile(r"(?<![\w.$}~<-])/(?:home/(?!user\b)\w+|root|work|tmp/wt|Users/\w+)/")
+MACHINE_PATH = re.compile(r"(?<![\w.$}~<-])/(?:home/(?!u(?:ser)?\b)\w+|root|work|tmp/wt|Users/\w+)/")
 TEXT = {".cc", ".h", ".py", ".sh", ".cmake", ".md", ".txt", ".toml", ".json", ".yml", ".yaml", ""}
 CODE = {".cc", ".h", ".py", ".sh", ".cmake"}
 NOT_OURS = {"build", ".git", ".venv", "__pycache__", ".pytest_cache", "node_modules", "shared"}

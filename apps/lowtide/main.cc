@@ -146,7 +146,7 @@ int Main(int argc, char** argv) {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const bool extra = e.get_name() == "ExtrasError";
+    const bool extra = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
     const auto chosen = app.get_subcommands();
     if (extra && chosen.empty() && !app.remaining().empty() &&
         !app.remaining().front().starts_with('-')) {

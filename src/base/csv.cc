@@ -150,8 +150,9 @@ std::string CsvQuote(std::string_view field) {
 
 std::optional<double> ParseNumber(std::string_view text) {
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, ec] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, ec] = std::from_chars(begin, end, value);
   if (ec != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }

@@ -59,7 +59,8 @@ std::optional<int> TakeOffset(std::string_view& text, Offset offset) {
 }
 
 std::optional<TimePoint> Parse(std::string_view text, Offset offset) {
-  using namespace std::chrono;
+  using std::chrono::hours, std::chrono::milliseconds, std::chrono::minutes, std::chrono::seconds,
+      std::chrono::sys_days, std::chrono::year_month_day;
   const auto year = TakeDigits(text, 4);
   if (!year || !TakeChar(text, '-')) return std::nullopt;
   const auto month = TakeDigits(text, 2);
@@ -120,7 +121,8 @@ Result<TimePoint> ParseTime(std::string_view text, Offset offset) {
 }
 
 std::string FormatTime(TimePoint t) {
-  using namespace std::chrono;
+  using std::chrono::days, std::chrono::hh_mm_ss, std::chrono::milliseconds,
+      std::chrono::year_month_day;
   const auto day = floor<days>(t);
   const year_month_day date(day);
   const hh_mm_ss<milliseconds> time(t - day);
@@ -168,7 +170,8 @@ std::string FormatDuration(Seconds d) {
   const auto whole = static_cast<std::int64_t>(std::llround(s));
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   const std::int64_t minutes = (whole + 30) / 60;
-  if (minutes < 24 * 60) return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
+  constexpr std::int64_t kMinutesADay = 1440;
+  if (minutes < kMinutesADay) return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
   const std::int64_t hours = (whole + 1800) / 3600;
   return fmt::format("{}d{:02}h", hours / 24, hours % 24);
 }

@@ -1,10 +1,11 @@
-// Runs a fuzz target without libFuzzer: every seed, every short prefix of it, and deterministic
-// mutations. usage: fuzz_replay_<x> SEED_FOLDER
+// Runs a fuzz target without libFuzzer: every seed, its short prefixes, and deterministic
+// mutations, as many as the time allows. usage: fuzz_replay_<x> SEED_FOLDER
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -19,8 +20,8 @@ using std::string_view_literals::operator""sv;
 
 namespace {
 
-constexpr std::size_t kMaxPrefixes = 256;
-constexpr int kMutations = 400;
+constexpr std::size_t kRounds = 400;  // of one prefix and one mutation of every seed
+constexpr std::chrono::seconds kBudget(5);
 
 std::string g_input;  // what is being run, for the crash handler
 
@@ -74,18 +75,29 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}: no seeds\n", argv[1]);
     return 1;
   }
-  std::mt19937 random(20220804);  // NOLINT(bugprone-random-generator-seed): the same every time
-  Run("");
+  std::vector<std::string> seeds;
   for (const auto& file : files) {
-    const auto seed = lowtide::ReadFile(file);
+    auto seed = lowtide::ReadFile(file);
     if (!seed) {
       fmt::print(stderr, "{}\n", seed.error().message);
       return 1;
     }
-    Run(*seed);
-    for (std::size_t n = 0; n < std::min(seed->size(), kMaxPrefixes); ++n) Run(seed->substr(0, n));
-    for (int i = 0; i < kMutations; ++i) Run(Mutate(*seed, random));
+    seeds.push_back(*std::move(seed));
   }
-  fmt::print("{} seeds\n", files.size());
+
+  std::size_t runs = 1;
+  Run("");
+  for (const auto& seed : seeds) Run(seed);
+  // Round by round, so that a slow target still sees something of every seed.
+  std::mt19937 random(20220804);  // NOLINT(bugprone-random-generator-seed): the same every time
+  const auto end = std::chrono::steady_clock::now() + kBudget;
+  for (std::size_t round = 0; round < kRounds && std::chrono::steady_clock::now() < end; ++round) {
+    for (const auto& seed : seeds) {
+      if (round < seed.size()) Run(seed.substr(0, round));
+      Run(Mutate(seed, random));
+      runs += 2;
+    }
+  }
+  fmt::print("{} seeds, {} inputs\n", seeds.size(), runs + seeds.size());
   return 0;
 }
