@@ -94,7 +94,7 @@ Result<std::unique_ptr<World>> World::Open(Scenario scenario, const std::string&
   if (!state_path.empty()) {
     file = UniqueFd(open(state_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!file.Valid()) return FailErrno(errno, "opening " + state_path);
-    // Held until the file is closed below: one process makes the state, the others find it made.
+    // One process makes the state, the others find it made.
     while (flock(file.Get(), LOCK_EX) != 0) {
       if (errno != EINTR) return FailErrno(errno, "locking " + state_path);
     }
@@ -117,6 +117,8 @@ Result<std::unique_ptr<World>> World::Open(Scenario scenario, const std::string&
     munmap(memory, sizeof(SharedState));
     return Fail(Code::kInvalidArgument, state_path + " belongs to another scenario: remove it");
   }
+  // Closing would not do: the mapping keeps the file, and with it the lock, open.
+  if (file.Valid()) flock(file.Get(), LOCK_UN);
   return std::unique_ptr<World>(new World(std::move(scenario), state, file.Valid()));
 }
 
