@@ -197,10 +197,11 @@ def test_after_kill_9_at_most_a_second_is_missing(lowtide, fake_gpus):
 
 def test_codecarbon_csv_has_its_38_columns(lowtide, fake_gpus):
     fake_gpus({"gpus": [{"demand": 200}]})
-    lowtide.report("--intensity", 400, "--", "sleep", "0.3")
-    done = lowtide.call("runs", "export", "--format", "codecarbon")
+    lowtide.report("--intensity", 400, "--zone", "DE", "--", "sleep", "0.3")
+    done = lowtide.call("runs", "export", "--all", "--format", "codecarbon")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert len(rows) == 1 and len(rows[0]) == 38
+    assert rows[0]["country_iso_code"] == "DEU" and rows[0]["country_name"] == "Germany"
     assert float(rows[0]["emissions"]) == pytest.approx(float(rows[0]["energy_consumed"]) * 0.4)
 
 
