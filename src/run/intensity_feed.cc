@@ -48,10 +48,12 @@ void IntensityFeed::Use(const Sample<GramsPerKwh>& slot) {
 
 IntensityFeed::Answer IntensityFeed::Over(TimePoint from, TimePoint to) {
   if (source_ == nullptr) return {};
+  // Slots are half-open: a moment is looked up as the millisecond that it begins.
+  to = std::max(to, from + std::chrono::milliseconds(1));
   FetchUpTo(to);
   const auto mean = MeanOver(known_, from, to);
   const auto first = std::ranges::upper_bound(known_, from, {}, &Sample<GramsPerKwh>::to);
-  for (auto it = first; it != known_.end() && (it->from < to || it->from == from); ++it) Use(*it);
+  for (auto it = first; it != known_.end() && it->from < to; ++it) Use(*it);
   return {mean.value, mean.coverage, origin_.kind == IntensityKind::kEstimated};
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grid/sources/constant_source.h"
+
 namespace lowtide {
 namespace {
 
@@ -263,6 +265,17 @@ TEST(IntensityFeed, AsksTheSourceOnlyForWhatIsNew) {
     feed.Over(kStart + std::chrono::seconds(s), kStart + std::chrono::seconds(s + 1));
   }
   EXPECT_LE(source.asked, 2);
+}
+
+TEST(IntensityFeed, AMomentAtTheEdgeOfWhatIsKnownHasAnIntensity) {
+  const ConstantSource source({}, GramsPerKwh(400));
+  IntensityFeed feed(&source, kStart);
+  const TimePoint later = kStart + std::chrono::seconds(1);
+  EXPECT_EQ(feed.Over(kStart, later).coverage, 1);
+  const auto moment = feed.Over(later, later);
+  ASSERT_TRUE(moment.mean);
+  EXPECT_EQ(moment.mean->v, 400);
+  EXPECT_EQ(moment.coverage, 1);
 }
 
 TEST(IntensityFeed, RecordsEverySlotOnceAndMergesEqualNeighbours) {

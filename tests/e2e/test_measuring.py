@@ -73,7 +73,7 @@ def test_no_intensity_gives_energy_and_says_why_there_is_no_carbon(lowtide, fake
     report = lowtide.report("--", "sleep", "0.5")
     assert report["energy_kwh"] > 0
     assert report["carbon_g"] is None
-    assert "no carbon intensity was given" in report["carbon_missing_reason"]
+    assert "no zone, trace or intensity given" in report["carbon_missing_reason"]
 
 
 def test_a_trace_that_does_not_cover_the_run_is_missing_not_zero(lowtide, fake_gpus):
