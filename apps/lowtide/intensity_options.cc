@@ -50,11 +50,6 @@ void AddIntensityOptions(CLI::App& app, IntensityFlags& flags) {
 }
 
 Result<std::unique_ptr<Source>> MakeSource(const IntensityFlags& flags) {
-  if (!flags.intensity.empty() && !flags.trace.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--intensity {} and --trace {} exclude each other; give one of them",
-                            flags.intensity.substr(0, 64), flags.trace));
-  }
   IntensityOptions options;
   std::string blamed = "--zone";
   if (!flags.intensity.empty()) {
