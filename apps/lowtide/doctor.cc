@@ -18,6 +18,7 @@ struct DoctorFlags {
   std::string gpus;
   std::string simulate_gpu;
   double cpu_tdp_w = 0;
+  int cpu_threads = 0;
   bool json = false;
 };
 
@@ -70,11 +71,8 @@ Finding Examine(PowerDevice& device, Clock& clock) {
   const auto reading = device.Read(clock.Monotonic());
   finding.measurable = reading.has_value();
   finding.measures = DescribeReading(reading);
-  // A model has nothing to read before the job runs; that is no fault of the machine.
-  if (!reading && device.Info().provenance == Provenance::kModelled) {
-    finding.measurable = true;
-    finding.measures = "modelled: " + device.Info().note;
-  }
+  // A model reads nothing before the job runs: say how it works instead.
+  if (device.Info().provenance == Provenance::kModelled) finding.measures = device.Info().note;
   ExamineControl(device, finding);
   return finding;
 }
@@ -124,6 +122,7 @@ Result<int> Doctor(const DoctorFlags& flags) {
   if (!flags.gpus.empty()) options.gpus = flags.gpus;
   options.simulate_gpu = flags.simulate_gpu;
   if (flags.cpu_tdp_w > 0) options.cpu_tdp_w = flags.cpu_tdp_w;
+  if (flags.cpu_threads > 0) options.cpu_threads = flags.cpu_threads;
   LOWTIDE_TRY(const Machine machine, OpenMachine(clock, options));
   std::vector<Finding> findings;
   for (const auto& device : machine.devices) findings.push_back(Examine(*device, clock));
@@ -169,6 +168,9 @@ void AddDoctorVerb(CLI::App& app, int& exit_code) {
   verb->add_option("--cpu-tdp", flags->cpu_tdp_w, "As for lowtide run, in watts")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->check(CLI::Range(0.5, 2000.0));
+  verb->add_option("--cpu-threads", flags->cpu_threads, "As for lowtide run")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->check(CLI::Range(1, 4096));
   verb->add_flag("--json", flags->json, "Print the findings as JSON");
   verb->callback([flags, &exit_code] {
     auto code = Doctor(*flags);

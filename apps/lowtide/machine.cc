@@ -69,6 +69,7 @@ void AddCpuAndDram(Machine& machine, const MachineOptions& options) {
     if (!Has(machine, kind)) model.kinds.push_back(kind);
   }
   if (options.cpu_tdp_w) model.tdp = Watts(*options.cpu_tdp_w);
+  model.threads_per_package = options.cpu_threads;
   model.tdp_table = FindEmbedded(kTdpTable).value_or("");
   if (!model.kinds.empty()) {
     Append(machine, CpuModelBackend(std::move(model), *machine.job_usage).Discover());

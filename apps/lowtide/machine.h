@@ -19,6 +19,7 @@ struct MachineOptions {
   std::optional<std::string> gpus;  // --gpus
   std::string simulate_gpu;         // --simulate-gpu; empty: real GPUs
   std::optional<double> cpu_tdp_w;  // --cpu-tdp
+  std::optional<int> cpu_threads;   // --cpu-threads
 };
 
 // What a run says of the machine it ran on; goes into the record's settings.

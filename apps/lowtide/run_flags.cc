@@ -4,23 +4,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "base/csv.h"
+#include "base/embedded/embedded.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "environment.h"
 #include "grid/make_source.h"
 #include "grid/max_intensity.h"
+#include "grid/sources/yearly_source.h"
+#include "grid/zone.h"
 #include "plan/power_curve_reader.h"
 
 namespace lowtide::cli {
 namespace {
-
-// Chase's own weight (arXiv 2303.02508, the authors' branch) and Zeus's default.
-constexpr double kChaseEta = 0.24;
-constexpr double kZeusEta = 0.5;
 
 CLI::Option* Single(CLI::Option* option) {
   return option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -38,8 +38,28 @@ std::string HostName() {
   return name.data();
 }
 
-std::string SettingsJson(const RunFlags& flags, const RunConfig& config, const Machine& machine) {
+// The country of the zone, for codecarbon's columns; null where the zone names none.
+Json CountryOf(const std::string& zone_key) {
+  const auto countries = FindEmbedded("grid/countries.csv");
+  const auto yearly = FindEmbedded("grid/yearly_intensity.csv");
+  const auto zone = ParseZone(zone_key);
+  if (!countries || !yearly || !zone) return nullptr;
+  const auto table = YearlyTable::Parse(*countries, *yearly);
+  if (!table) return nullptr;
+  const auto it = std::ranges::find(table->Averages(), CountryPart(*zone), &YearlyAverage::iso2);
+  if (it == table->Averages().end()) return nullptr;
+  return Json{{"iso_code", it->iso3}, {"name", it->country}, {"region", zone_key}};
+}
+
+std::string SettingsJson(const RunFlags& flags, const RunConfig& config, const Machine& machine,
+                         const Source& source) {
   Json settings = Json::object();
+  if (const auto why = WhyNoIntensity(source)) {
+    settings["intensity_missing_reason"] = *why;
+  } else {
+    settings["intensity_source"] = source.Origin().source;
+  }
+  if (!config.zone.empty()) settings["country"] = CountryOf(config.zone);
   if (flags.pue > 0) settings["pue"] = flags.pue;
   settings["cpu_energy"] = flags.cpu_energy;
   if (config.policy.kind == PolicyKind::kChase) {
@@ -74,7 +94,7 @@ std::string SettingsJson(const RunFlags& flags, const RunConfig& config, const M
 Status SetPolicy(const RunFlags& flags, const Source& source, RunConfig& config) {
   config.policy_text = flags.policy;
   PolicyOptions options;
-  options.eta = flags.eta >= 0 ? flags.eta : flags.policy == "chase" ? kChaseEta : kZeusEta;
+  if (flags.eta >= 0) options.eta = flags.eta;
   options.selector = flags.selector;
   Hysteresis hysteresis;
   if (!flags.min_dwell.empty()) {
@@ -239,6 +259,12 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
                         "RAPL (default: from the table of processors)"))
       ->check(CLI::Range(0.5, 2000.0))
       ->group("Measuring");
+  Single(
+      app.add_option("--cpu-threads", flags.cpu_threads,
+                     "Hardware threads of one CPU package, for the same model (default: as seen, "
+                     "which in a virtual machine is a part of them)"))
+      ->check(CLI::Range(1, 4096))
+      ->group("Measuring");
   Single(app.add_option("--sample-period", flags.sample_period,
                         "Time between two samples, 10ms to 1s"))
       ->capture_default_str()
@@ -261,6 +287,7 @@ MachineOptions MachineOptionsOf(const RunFlags& flags) {
   if (!flags.gpus.empty()) options.gpus = flags.gpus;
   options.simulate_gpu = flags.simulate_gpu;
   if (flags.cpu_tdp_w > 0) options.cpu_tdp_w = flags.cpu_tdp_w;
+  if (flags.cpu_threads > 0) options.cpu_threads = flags.cpu_threads;
   return options;
 }
 
@@ -300,7 +327,7 @@ Result<RunConfig> MakeRunConfig(const RunFlags& flags, std::vector<std::string> 
   }
   config.limits_folder = StateDirectory() / "limits";
   config.program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  config.settings_json = SettingsJson(flags, config, machine);
+  config.settings_json = SettingsJson(flags, config, machine, source);
   return config;
 }
 

@@ -45,6 +45,7 @@ struct RunFlags {
   bool force_shared = false;
   std::string cpu_energy = "share";
   double cpu_tdp_w = 0;
+  int cpu_threads = 0;
   std::string sample_period = "100ms";
 
   std::string json_report;

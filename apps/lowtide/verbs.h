@@ -19,7 +19,7 @@ void AddRunsVerb(CLI::App& app, int& exit_code);
 void AddMarkVerb(CLI::App& app, int& exit_code);
 void AddConfigVerb(CLI::App& app, int& exit_code);
 void AddVersionVerb(CLI::App& app, int& exit_code);
-// Hidden: puts power limits back after a run that could not do so itself.
+// Puts power limits back after a run that could not do so itself; also the watchdog's program.
 void AddRestoreVerb(CLI::App& app, int& exit_code);
 
 }  // namespace lowtide::cli

@@ -14,6 +14,23 @@ std::string DescribeProblem(const DeviceProblem& problem) {
   return text;
 }
 
+namespace {
+
+// The names under which a kind of device is missed.
+std::string MissingName(std::string_view kind) {
+  if (kind == "gpu") return "GPU";
+  return kind == "cpu" ? "CPU" : "DRAM";
+}
+
+// What a reader of a report needs; `lowtide doctor` has the rest.
+std::string Brief(const std::string& message) {
+  constexpr std::size_t kLongest = 100;
+  const std::string first = message.substr(0, message.find("; "));
+  return first.size() <= kLongest ? first : first.substr(0, kLongest - 3) + "...";
+}
+
+}  // namespace
+
 std::vector<ComponentRecord> MakeComponents(
     const std::vector<std::unique_ptr<PowerDevice>>& devices,
     const std::vector<DeviceProblem>& problems) {
@@ -29,20 +46,26 @@ std::vector<ComponentRecord> MakeComponents(
     component.backend = info.backend;
     component.driver = info.driver;
     component.status = info.provenance;
-    component.note = info.note;
-    if (info.provenance != Provenance::kMeasured) component.method = info.note;
+    // The model of a modelled device is its method; a measured one's is known while it measures.
+    (info.provenance == Provenance::kMeasured ? component.note : component.method) = info.note;
     components.push_back(std::move(component));
   }
+  const std::size_t found = components.size();
   for (const DeviceProblem& problem : problems) {
     const std::string kind(DeviceKindName(problem.kind));
-    if (std::ranges::any_of(components, [&](const auto& c) { return c.kind == kind; })) continue;
-    ComponentRecord component;
-    component.index = next_index();
-    component.kind = kind;
-    component.name = problem.name;
-    component.status = Provenance::kMissing;
-    component.note = DescribeProblem(problem);
-    components.push_back(std::move(component));
+    const auto same_kind = [&](const ComponentRecord& c) { return c.kind == kind; };
+    const auto known = std::ranges::find_if(components, same_kind);
+    if (known == components.end()) {
+      ComponentRecord component;
+      component.index = next_index();
+      component.kind = kind;
+      component.name = MissingName(kind);
+      component.status = Provenance::kMissing;
+      component.note = Brief(problem.error.message);
+      components.push_back(std::move(component));
+    } else if (std::distance(components.begin(), known) >= static_cast<std::ptrdiff_t>(found)) {
+      known->note += "; " + Brief(problem.error.message);
+    }
   }
   return components;
 }

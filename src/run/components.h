@@ -10,7 +10,7 @@
 namespace lowtide {
 
 // One component per device, in order, then one `missing` component for every kind of device that
-// has a problem and no device at all.
+// has problems and no device at all, with what the problems say in brief.
 std::vector<ComponentRecord> MakeComponents(
     const std::vector<std::unique_ptr<PowerDevice>>& devices,
     const std::vector<DeviceProblem>& problems);

@@ -10,10 +10,9 @@ constexpr auto kKeep = std::chrono::hours(48);
 
 }  // namespace
 
-void IntensityFeed::Fetch(TimePoint from, TimePoint to) {
-  if (fetched_to_ && to <= *fetched_to_) return;
-  const TimePoint begin = fetched_to_.value_or(from);
-  auto history = source_->History(begin, to, to);
+void IntensityFeed::FetchUpTo(TimePoint to) {
+  if (fetched_ && to <= fetched_to_) return;
+  auto history = source_->History(fetched_to_, to, to);
   if (!history) {
     if (history.error().message != last_problem_) {
       last_problem_ = history.error().message;
@@ -28,6 +27,7 @@ void IntensityFeed::Fetch(TimePoint from, TimePoint to) {
     // What is announced beyond the moment of asking counts once that time has come.
     known_.push_back({slot_from, slot.to, slot.value});
   }
+  fetched_ = true;
   fetched_to_ = known_.empty() ? to : std::max(to, known_.back().to);
   while (!known_.empty() && known_.front().to + kKeep < to) known_.erase(known_.begin());
 }
@@ -48,10 +48,12 @@ void IntensityFeed::Use(const Sample<GramsPerKwh>& slot) {
 
 IntensityFeed::Answer IntensityFeed::Over(TimePoint from, TimePoint to) {
   if (source_ == nullptr) return {};
-  Fetch(from, to);
+  // Slots are half-open: a moment is looked up as the millisecond that it begins.
+  to = std::max(to, from + std::chrono::milliseconds(1));
+  FetchUpTo(to);
   const auto mean = MeanOver(known_, from, to);
   const auto first = std::ranges::upper_bound(known_, from, {}, &Sample<GramsPerKwh>::to);
-  for (auto it = first; it != known_.end() && (it->from < to || it->from == from); ++it) Use(*it);
+  for (auto it = first; it != known_.end() && it->from < to; ++it) Use(*it);
   return {mean.value, mean.coverage, origin_.kind == IntensityKind::kEstimated};
 }
 

@@ -12,8 +12,9 @@ namespace lowtide {
 
 class IntensityFeed {
  public:
-  // `source` may be null: nothing is known then. It must outlive the feed.
-  explicit IntensityFeed(const Source* source) : source_(source) {}
+  // `source` may be null: nothing is known then. It must outlive the feed. `start`: grid time
+  // before which nothing will be asked.
+  IntensityFeed(const Source* source, TimePoint start) : source_(source), fetched_to_(start) {}
 
   struct Answer {
     std::optional<GramsPerKwh> mean;  // over the covered part
@@ -30,13 +31,14 @@ class IntensityFeed {
   std::optional<std::string> TakeProblem();
 
  private:
-  void Fetch(TimePoint from, TimePoint to);
+  void FetchUpTo(TimePoint to);
   void Use(const Sample<GramsPerKwh>& slot);
 
   const Source* source_;
   IntensityOrigin origin_;
   Series<GramsPerKwh> known_;
-  std::optional<TimePoint> fetched_to_;
+  TimePoint fetched_to_;
+  bool fetched_ = false;
   std::vector<IntensityRecord> used_;
   std::string last_problem_;
   std::optional<std::string> new_problem_;

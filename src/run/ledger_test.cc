@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grid/sources/constant_source.h"
+
 namespace lowtide {
 namespace {
 
@@ -73,7 +75,7 @@ class LedgerTest : public ::testing::Test {
 TEST_F(LedgerTest, EachIntervalIsMultipliedWithTheIntensityValidThen) {
   const ListSource source(
       {{Hour(0), Hour(1), GramsPerKwh(100)}, {Hour(1), Hour(2), GramsPerKwh(500)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(0, 0, 1800, 3.6e6), At(1800));     // 1 kWh at 100
   ledger.AddInterval(Interval(0, 3600, 5400, 3.6e6), At(5400));  // 1 kWh at 500
@@ -86,7 +88,7 @@ TEST_F(LedgerTest, EachIntervalIsMultipliedWithTheIntensityValidThen) {
 TEST_F(LedgerTest, AnIntervalAcrossTwoSlotsIsSplitByTime) {
   const ListSource source(
       {{Hour(0), Hour(1), GramsPerKwh(100)}, {Hour(1), Hour(2), GramsPerKwh(500)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(0, 2700, 4500, 3.6e6), At(4500));
   EXPECT_DOUBLE_EQ(ledger.Totals().carbon->v, 300);
@@ -94,7 +96,7 @@ TEST_F(LedgerTest, AnIntervalAcrossTwoSlotsIsSplitByTime) {
 
 TEST_F(LedgerTest, WhatNoSlotCoversIsCountedAsEnergyWithoutIntensity) {
   const ListSource source({{Hour(0), Hour(1), GramsPerKwh(100)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(0, 1800, 5400, 3.6e6), At(5400));  // half of it covered
   EXPECT_DOUBLE_EQ(ledger.Totals().carbon->v, 50);
@@ -102,7 +104,7 @@ TEST_F(LedgerTest, WhatNoSlotCoversIsCountedAsEnergyWithoutIntensity) {
 }
 
 TEST_F(LedgerTest, WithoutASourceEnergyCountsAndCarbonIsUnknown) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(0, 0, 1, 300), At(1));
   EXPECT_DOUBLE_EQ(ledger.Totals().energy.v, 300);
@@ -111,7 +113,7 @@ TEST_F(LedgerTest, WithoutASourceEnergyCountsAndCarbonIsUnknown) {
 }
 
 TEST_F(LedgerTest, ANegativeOrUnknownIntervalIsNoEnergy) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   DeviceInterval gap = Interval(0, 0, 10, 0);
   gap.interval.known = false;
@@ -122,7 +124,7 @@ TEST_F(LedgerTest, ANegativeOrUnknownIntervalIsNoEnergy) {
 TEST_F(LedgerTest, TheGridsClockMayRunFaster) {
   const ListSource source(
       {{Hour(0), Hour(1), GramsPerKwh(100)}, {Hour(1), Hour(2), GramsPerKwh(500)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   Ledger ledger = Make(feed, {}, 3600);  // a second is an hour
   ledger.AddInterval(Interval(0, 0, 1, 3.6e6), At(1));
   ledger.AddInterval(Interval(0, 1, 2, 3.6e6), At(2));
@@ -131,7 +133,7 @@ TEST_F(LedgerTest, TheGridsClockMayRunFaster) {
 
 TEST_F(LedgerTest, PueMultipliesCarbonNotEnergy) {
   const ListSource source({{Hour(0), Hour(1), GramsPerKwh(100)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   LedgerOptions options;
   options.pue = 1.5;
   Ledger ledger = Make(feed, options);
@@ -141,7 +143,7 @@ TEST_F(LedgerTest, PueMultipliesCarbonNotEnergy) {
 }
 
 TEST_F(LedgerTest, HostEnergyIsSharedOutByCpuTime) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(1, 0, 1, 100), At(1));
   EXPECT_DOUBLE_EQ(ledger.Totals().energy.v, 0) << "not before the share is known";
@@ -154,7 +156,7 @@ TEST_F(LedgerTest, HostEnergyIsSharedOutByCpuTime) {
 }
 
 TEST_F(LedgerTest, HostEnergyCanCountWhole) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   LedgerOptions options;
   options.host_energy = HostEnergy::kWholeHost;
   Ledger ledger = Make(feed, options);
@@ -163,7 +165,7 @@ TEST_F(LedgerTest, HostEnergyCanCountWhole) {
 }
 
 TEST_F(LedgerTest, HostEnergyWithoutAShareIsAGap) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.AddInterval(Interval(1, 0, 3, 100), At(3));
   ledger.CloseHostShare();
@@ -176,7 +178,7 @@ TEST_F(LedgerTest, HostEnergyWithoutAShareIsAGap) {
 
 TEST_F(LedgerTest, EpochsGetTheirEnergyCarbonStepsAndMetrics) {
   const ListSource source({{Hour(0), Hour(1), GramsPerKwh(100)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   Ledger ledger = Make(feed);
   ledger.SetPowerLimit(Watts(250));
   ledger.AddInterval(Interval(0, 0, 1, 10), At(1));  // before the first epoch
@@ -201,7 +203,7 @@ TEST_F(LedgerTest, EpochsGetTheirEnergyCarbonStepsAndMetrics) {
 }
 
 TEST_F(LedgerTest, LateMetricsReachAnEpochThatIsAlreadyStored) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.BeginEpoch(3, At(0));
   ledger.EndEpoch(At(1));
@@ -216,7 +218,7 @@ TEST_F(LedgerTest, LateMetricsReachAnEpochThatIsAlreadyStored) {
 }
 
 TEST_F(LedgerTest, ARunningEpochIsInEveryUpdateSoThatAKillLosesASecondAtMost) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.BeginEpoch(0, At(0));
   ledger.AddInterval(Interval(0, 0, 1, 100), At(1));
@@ -229,7 +231,7 @@ TEST_F(LedgerTest, ARunningEpochIsInEveryUpdateSoThatAKillLosesASecondAtMost) {
 }
 
 TEST_F(LedgerTest, SamplesAreOnePerDeviceAndSecond) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   for (int i = 0; i < 20; ++i) {
     ledger.AddInterval(Interval(0, i * 0.1, (i + 1) * 0.1, 1), At((i + 1) * 0.1 - 0.01));
@@ -246,7 +248,7 @@ TEST_F(LedgerTest, SamplesAreOnePerDeviceAndSecond) {
 }
 
 TEST_F(LedgerTest, AClockStepDoesNotMoveDurations) {
-  IntensityFeed feed(nullptr);
+  IntensityFeed feed(nullptr, kStart);
   Ledger ledger = Make(feed);
   ledger.BeginEpoch(0, At(0));
   Ledger::Moment stepped = At(10);
@@ -258,18 +260,29 @@ TEST_F(LedgerTest, AClockStepDoesNotMoveDurations) {
 TEST(IntensityFeed, AsksTheSourceOnlyForWhatIsNew) {
   const ListSource source(
       {{Hour(0), Hour(1), GramsPerKwh(100)}, {Hour(1), Hour(2), GramsPerKwh(200)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   for (int s = 0; s < 3600; ++s) {
     feed.Over(kStart + std::chrono::seconds(s), kStart + std::chrono::seconds(s + 1));
   }
   EXPECT_LE(source.asked, 2);
 }
 
+TEST(IntensityFeed, AMomentAtTheEdgeOfWhatIsKnownHasAnIntensity) {
+  const ConstantSource source({}, GramsPerKwh(400));
+  IntensityFeed feed(&source, kStart);
+  const TimePoint later = kStart + std::chrono::seconds(1);
+  EXPECT_EQ(feed.Over(kStart, later).coverage, 1);
+  const auto moment = feed.Over(later, later);
+  ASSERT_TRUE(moment.mean);
+  EXPECT_EQ(moment.mean->v, 400);
+  EXPECT_EQ(moment.coverage, 1);
+}
+
 TEST(IntensityFeed, RecordsEverySlotOnceAndMergesEqualNeighbours) {
   const ListSource source({{Hour(0), Hour(1), GramsPerKwh(100)},
                            {Hour(1), Hour(2), GramsPerKwh(100)},
                            {Hour(2), Hour(3), GramsPerKwh(300)}});
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   for (int minute = 0; minute < 170; ++minute) {
     feed.Over(kStart + std::chrono::minutes(minute), kStart + std::chrono::minutes(minute + 1));
   }
@@ -284,7 +297,7 @@ TEST(IntensityFeed, RecordsEverySlotOnceAndMergesEqualNeighbours) {
 TEST(IntensityFeed, AProviderThatFailsIsTriedAgainAndToldOnce) {
   ListSource source({{Hour(0), Hour(1), GramsPerKwh(100)}});
   source.fail = true;
-  IntensityFeed feed(&source);
+  IntensityFeed feed(&source, kStart);
   EXPECT_FALSE(feed.Over(kStart, kStart + std::chrono::seconds(1)).mean);
   EXPECT_FALSE(feed.Over(kStart, kStart + std::chrono::seconds(2)).mean);
   EXPECT_EQ(feed.TakeProblem(), "provider is down");

@@ -21,15 +21,15 @@ constexpr double kSameLimitWatts = 0.5;
 
 bool SameLimit(Watts a, Watts b) { return std::abs(a.v - b.v) < kSameLimitWatts; }
 
-Error Malformed(const std::filesystem::path& path, std::string_view what) {
-  return {Code::kDataLoss, fmt::format("{}: {}", path.string(), what)};
+Error Malformed(const std::string& name, std::string_view what) {
+  return {Code::kDataLoss, fmt::format("{}: {}", name, what)};
 }
 
-Result<JournaledLimit> ParseLimit(const std::filesystem::path& path, const Json& item) {
+Result<JournaledLimit> ParseLimit(const std::string& name, const Json& item) {
   const auto uuid = JsonString(item, "uuid");
   const auto original = JsonNumber(item, "original_w");
   if (!uuid || !original) {
-    return std::unexpected(Malformed(path, "an entry lacks uuid or original_w"));
+    return std::unexpected(Malformed(name, "an entry lacks uuid or original_w"));
   }
   JournaledLimit limit{*uuid, Watts(*original), {}};
   if (const auto it = item.find("applied_w"); it != item.end() && it->is_array()) {
@@ -76,7 +76,7 @@ std::filesystem::path JournalPath(const std::filesystem::path& folder, const std
   return folder / (run_id + ".json");
 }
 
-Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal) {
+std::string FormatJournal(const LimitJournal& journal) {
   Json limits = Json::array();
   for (const JournaledLimit& limit : journal.limits) {
     Json applied = Json::array();
@@ -89,12 +89,20 @@ Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journ
                       {"start_ticks", journal.owner.start_ticks},
                       {"boot_id", journal.owner.boot_id},
                       {"limits", std::move(limits)}};
-  return WriteFileDurably(path, DumpJsonPretty(document) + "\n");
+  return DumpJsonPretty(document) + "\n";
+}
+
+Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal) {
+  return WriteFileDurably(path, FormatJournal(journal));
 }
 
 Result<LimitJournal> ReadJournal(const std::filesystem::path& path) {
   LOWTIDE_TRY(const std::string text, ReadFile(path, kMaxJournalBytes));
-  LOWTIDE_TRY(const Json document, ParseJson(text, path.string()));
+  return ParseJournal(text, path.string());
+}
+
+Result<LimitJournal> ParseJournal(std::string_view text, const std::string& name) {
+  LOWTIDE_TRY(const Json document, ParseJson(text, name));
   const auto run_id = JsonString(document, "run_id");
   const auto pid = JsonNumber(document, "pid");
   const auto start = JsonNumber(document, "start_ticks");
@@ -102,13 +110,13 @@ Result<LimitJournal> ReadJournal(const std::filesystem::path& path) {
   const auto limits = document.is_object() ? document.find("limits") : document.end();
   if (!run_id || !pid || !start || !boot || limits == document.end() || !limits->is_array() ||
       std::abs(*pid) > 1e9 || std::abs(*start) > 1e17) {
-    return std::unexpected(Malformed(path, "not a journal of power limits"));
+    return std::unexpected(Malformed(name, "not a journal of power limits"));
   }
   LimitJournal journal;
   journal.run_id = *run_id;
   journal.owner = {static_cast<std::int64_t>(*pid), static_cast<std::int64_t>(*start), *boot};
   for (const Json& item : *limits) {
-    LOWTIDE_TRY(JournaledLimit limit, ParseLimit(path, item));
+    LOWTIDE_TRY(JournaledLimit limit, ParseLimit(name, item));
     journal.limits.push_back(std::move(limit));
   }
   return journal;

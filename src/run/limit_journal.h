@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -32,6 +34,9 @@ struct LimitJournal {
 // <folder>/<run id>.json, written durably.
 std::filesystem::path JournalPath(const std::filesystem::path& folder, const std::string& run_id);
 Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal);
+// kDataLoss, naming `name`, for what is no journal.
+Result<LimitJournal> ParseJournal(std::string_view text, const std::string& name);
+std::string FormatJournal(const LimitJournal& journal);
 Result<LimitJournal> ReadJournal(const std::filesystem::path& path);
 // Every readable journal in the folder; unreadable ones are skipped (and named in `bad`).
 std::vector<std::pair<std::filesystem::path, LimitJournal>> ListJournals(

@@ -101,6 +101,12 @@ std::string WhyNoCarbon(const Report& report) {
   if (settings) {
     if (auto reason = JsonString(*settings, "intensity_missing_reason")) return *reason;
   }
+  if (settings) {
+    if (const auto source = JsonString(*settings, "intensity_source")) {
+      return report.energy->v <= 0 ? "no energy was counted"
+                                   : *source + " has no value for the time of the run";
+    }
+  }
   if (!report.run.intensity.empty()) return "no intensity slot covered the time of the run";
   return record.zone.empty()
              ? std::string("no carbon intensity was given (--intensity, --trace, --zone)")

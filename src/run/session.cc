@@ -27,6 +27,8 @@ namespace {
 
 // At most one second of a run is lost to SIGKILL or a power loss.
 constexpr Seconds kCommitEvery{1.0};
+// Seconds older than a day become minutes; done often, each time is short.
+constexpr Seconds kCompactEvery{3600};
 
 std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& devices,
                             std::size_t components) {
@@ -72,7 +74,6 @@ class Session final : public MarksHandler {
         parts_(std::move(parts)),
         observer_(observer),
         recorder_(parts_.store),
-        feed_(parts_.source),
         meter_(*parts_.clock, Borrow(parts_.devices), config_.meter) {}
 
   RunOutcome Run();
@@ -98,6 +99,7 @@ class Session final : public MarksHandler {
   void Settle();
   void Tick();
   void Commit();
+  void CompactIfDue();
   void CollectFromController();
 
   void Account(const Mark& mark);
@@ -115,7 +117,7 @@ class Session final : public MarksHandler {
   RunRecord record_;
   GridClock grid_;
   Recorder recorder_;
-  IntensityFeed feed_;
+  std::optional<IntensityFeed> feed_;
   Meter meter_;
   std::optional<Ledger> ledger_;
   std::unique_ptr<LimitGuard> guard_;
@@ -126,6 +128,7 @@ class Session final : public MarksHandler {
   std::optional<std::int64_t> batch_size_;
   CurveKey curve_key_;
   MonoTime started_;
+  MonoTime next_compaction_;
   std::vector<EventRecord> events_;
   std::vector<DecisionRecord> decisions_;
   std::vector<CurvePointRecord> curve_records_;
@@ -161,8 +164,17 @@ void Session::Begin() {
 void Session::MakeLedger() {
   auto components = MakeComponents(parts_.devices, parts_.problems);
   auto whole_host = WholeHost(parts_.devices, components.size());
-  ledger_.emplace(std::move(components), std::move(whole_host), grid_, feed_, config_.ledger);
-  for (const DeviceProblem& problem : parts_.problems) Event("info", DescribeProblem(problem));
+  feed_.emplace(parts_.source, record_.grid_start);
+  ledger_.emplace(std::move(components), std::move(whole_host), grid_, *feed_, config_.ledger);
+  // A kind that is missing as a whole is a line of the report; one device among others is told.
+  for (const DeviceProblem& problem : parts_.problems) {
+    const bool others = std::ranges::any_of(
+        parts_.devices, [&](const auto& d) { return d->Info().kind == problem.kind; });
+    const bool modelled = std::ranges::any_of(parts_.devices, [&](const auto& d) {
+      return d->Info().kind == problem.kind && d->Info().provenance != Provenance::kMeasured;
+    });
+    if (others && !modelled) Event("warning", DescribeProblem(problem));
+  }
 }
 
 std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gpus) {
@@ -307,7 +319,7 @@ void Session::Tick() {
   if (parts_.job_share != nullptr) {
     if (const auto share = parts_.job_share->Take()) ledger_->ApplyHostShare(*share, Now());
   }
-  if (auto problem = feed_.TakeProblem()) {
+  if (auto problem = feed_->TakeProblem()) {
     Event("warning", "carbon intensity: " + *std::move(problem));
   }
   if (controller_) {
@@ -326,6 +338,15 @@ void Session::Commit() {
   update.curve = std::exchange(curve_records_, {});
   recorder_.Commit(std::move(update));
   if (auto failure = recorder_.TakeFailure()) Event("warning", *std::move(failure));
+}
+
+void Session::CompactIfDue() {
+  const MonoTime now = parts_.clock->Monotonic();
+  if (parts_.store == nullptr || now < next_compaction_) return;
+  next_compaction_ = now + ToNanoseconds(kCompactEvery);
+  if (auto compacted = parts_.store->Compact(parts_.clock->Now()); !compacted) {
+    Event("warning", "the store could not be compacted: " + compacted.error().message);
+  }
 }
 
 void Session::EndEpoch() {
@@ -446,6 +467,7 @@ void Session::Loop(const ChildProcess& child, MarksSocket* socket) {
     if (parts_.clock->Monotonic() >= next_commit) {
       Tick();
       Commit();
+      CompactIfDue();
       next_commit = std::max(next_commit + ToNanoseconds(kCommitEvery),
                              parts_.clock->Monotonic() + std::chrono::milliseconds(1));
     }
@@ -502,11 +524,6 @@ RunOutcome Session::Run() {
   ledger_->CloseHostShare();
   Commit();
   recorder_.End({parts_.clock->Now(), exit_code_});
-  if (parts_.store != nullptr) {
-    if (auto compacted = parts_.store->Compact(parts_.clock->Now()); !compacted) {
-      Event("warning", "the store could not be compacted: " + compacted.error().message);
-    }
-  }
   outcome.exit_code = exit_code_;
   outcome.data = recorder_.Load();
   return outcome;

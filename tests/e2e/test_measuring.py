@@ -73,7 +73,7 @@ def test_no_intensity_gives_energy_and_says_why_there_is_no_carbon(lowtide, fake
     report = lowtide.report("--", "sleep", "0.5")
     assert report["energy_kwh"] > 0
     assert report["carbon_g"] is None
-    assert "no carbon intensity was given" in report["carbon_missing_reason"]
+    assert "no zone, trace or intensity given" in report["carbon_missing_reason"]
 
 
 def test_a_trace_that_does_not_cover_the_run_is_missing_not_zero(lowtide, fake_gpus):
@@ -197,10 +197,11 @@ def test_after_kill_9_at_most_a_second_is_missing(lowtide, fake_gpus):
 
 def test_codecarbon_csv_has_its_38_columns(lowtide, fake_gpus):
     fake_gpus({"gpus": [{"demand": 200}]})
-    lowtide.report("--intensity", 400, "--", "sleep", "0.3")
-    done = lowtide.call("runs", "export", "--format", "codecarbon")
+    lowtide.report("--intensity", 400, "--zone", "DE", "--", "sleep", "0.3")
+    done = lowtide.call("runs", "export", "--all", "--format", "codecarbon")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert len(rows) == 1 and len(rows[0]) == 38
+    assert rows[0]["country_iso_code"] == "DEU" and rows[0]["country_name"] == "Germany"
     assert float(rows[0]["emissions"]) == pytest.approx(float(rows[0]["energy_consumed"]) * 0.4)
 
 

@@ -43,7 +43,7 @@ struct CpuModelOptions {
 // processor and the machine has an unknown part of it.
 class CpuModelBackend final : public DeviceBackend {
  public:
-  // `usage` must outlive the devices; they answer kUnavailable until its Start.
+  // `usage` must outlive the devices; until its Start the job has used nothing.
   CpuModelBackend(CpuModelOptions options, JobUsage& usage);
 
   std::string_view Name() const override { return "cpu_model"; }

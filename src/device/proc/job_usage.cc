@@ -10,8 +10,6 @@ namespace {
 
 constexpr Seconds kFirstMemoryAge{1};
 
-std::unexpected<Error> NotStarted() { return Fail(Code::kUnavailable, "the job has not started"); }
-
 }  // namespace
 
 JobUsage::JobUsage(JobUsageOptions options)
@@ -36,7 +34,7 @@ Result<Seconds> JobUsage::CpuSeconds(MonoTime now) {
 }
 
 Result<Seconds> JobUsage::CpuSecondsLocked(MonoTime now) {
-  if (!job_) return NotStarted();
+  if (!job_) return Seconds(0);
   if (cpu_at_ && now - *cpu_at_ < ToNanoseconds(options_.cpu_age)) return cpu_seconds_;
   LOWTIDE_TRY(cpu_seconds_, cpu_.Sample(*job_, reaped_));
   cpu_at_ = now;
@@ -45,7 +43,7 @@ Result<Seconds> JobUsage::CpuSecondsLocked(MonoTime now) {
 
 Result<std::uint64_t> JobUsage::MemoryBytes(MonoTime now) {
   const std::scoped_lock lock(mutex_);
-  if (!job_) return NotStarted();
+  if (!job_) return std::uint64_t{0};
   LOWTIDE_TRY_STATUS(CpuSecondsLocked(now));
   if (cpu_.Pids().empty()) {
     memory_bytes_ = 0;

@@ -36,10 +36,10 @@ class JobUsage {
   // wait4). Call it after each wait, the root's included.
   void AddReaped(Seconds cpu);
 
-  // CPU seconds since the job's start; never falls. kUnavailable before Start.
+  // CPU seconds since the job's start; never falls. 0 before Start.
   Result<Seconds> CpuSeconds(MonoTime now);
 
-  // Memory in bytes, 0 once the job has ended. kUnavailable before Start.
+  // Memory in bytes, 0 before Start and once the job has ended.
   Result<std::uint64_t> MemoryBytes(MonoTime now);
 
  private:

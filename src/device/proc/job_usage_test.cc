@@ -32,9 +32,9 @@ class JobUsageTest : public ::testing::Test {
   JobUsage usage_{{.proc = proc_.Root(), .ticks_per_second = 100}};
 };
 
-TEST_F(JobUsageTest, NothingIsKnownBeforeTheStart) {
-  EXPECT_EQ(usage_.CpuSeconds(At(0)).error().code, Code::kUnavailable);
-  EXPECT_EQ(usage_.MemoryBytes(At(0)).error().code, Code::kUnavailable);
+TEST_F(JobUsageTest, NothingIsUsedBeforeTheStart) {
+  EXPECT_EQ(usage_.CpuSeconds(At(0)), Seconds(0));
+  EXPECT_EQ(usage_.MemoryBytes(At(0)), std::uint64_t{0});
   usage_.Start({.root = 10});
   EXPECT_EQ(usage_.CpuSeconds(At(0)), Seconds(1));
 }
