@@ -104,8 +104,8 @@ Status List(const ListOptions& options) {
     return {};
   }
   if (runs.empty()) {
-    fmt::print(stderr, "lowtide: no runs{}\n",
-               options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name));
+    PrintToStandardError("lowtide: no runs{}\n",
+                         options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name));
     return {};
   }
   Print(FormatRunListHeader() + "\n");
@@ -145,7 +145,7 @@ Status WriteReport(const ReportOptions& options) {
   if (options.json) {
     Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
-    fmt::print(stderr, "lowtide: wrote {}\n", options.html);
+    PrintToStandardError("lowtide: wrote {}\n", options.html);
   }
   return {};
 }
@@ -175,10 +175,10 @@ void SayExported(const ExportOptions& options, std::size_t written, std::size_t 
     Print(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
     return;
   }
-  fmt::print(stderr, "lowtide: wrote {} run{} to {}", written, written == 1 ? "" : "s",
-             options.output);
-  if (written < asked) fmt::print(stderr, "; {} of them were there already", asked - written);
-  fmt::print(stderr, "\n");
+  PrintToStandardError("lowtide: wrote {} run{} to {}", written, written == 1 ? "" : "s",
+                       options.output);
+  if (written < asked) PrintToStandardError("; {} of them were there already", asked - written);
+  PrintToStandardError("\n");
 }
 
 Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {
