@@ -22,4 +22,4 @@ find build/coverage -name '*.gcda' -delete
 ctest --test-dir build/coverage -L fuzz -j "$(nproc)" --output-on-failure >/dev/null
 filters=()
 for file in "${parsers[@]}"; do filters+=(--filter "$file"); done
-gcovr --root . "${filters[@]}" --exclude-throw-branches --exclude-unreachable-branches --merge-mode-functions=separate build/coverage
+gcovr --root . "${filters[@]}" --exclude-throw-branches --exclude-unreachable-branches build/coverage

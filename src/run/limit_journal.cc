@@ -40,7 +40,23 @@ Result<JournaledLimit> ParseLimit(const std::string& name, const Json& item) {
   return limit;
 }
 
-RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* const> devices) {
+enum class Boot : std::uint8_t { kSame, kAnother };
+
+// Whether the machine has been started anew since the journal was written.
+Boot BootSince(const LimitJournal& journal) {
+  const auto self = ThisProcess();
+  return self && self->boot_id == journal.owner.boot_id ? Boot::kSame : Boot::kAnother;
+}
+
+// A limit that stands where the run, or a reboot after it, has put it.
+bool IsOurDoing(const JournaledLimit& limit, Watts now, PowerDevice& device, Boot boot) {
+  if (std::ranges::any_of(limit.applied, [&](Watts w) { return SameLimit(w, now); })) return true;
+  const auto limits = device.Limits();
+  return boot == Boot::kAnother && limits && SameLimit(limits->preset, now);
+}
+
+RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* const> devices,
+                          Boot boot) {
   const auto it = std::ranges::find_if(
       devices, [&](const PowerDevice* d) { return d->Info().uuid == limit.uuid; });
   if (it == devices.end()) {
@@ -53,9 +69,7 @@ RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* co
     if (SameLimit(*now, limit.original)) {
       return {limit.uuid, {}, fmt::format("{}: at {:.0f} W already", limit.uuid, now->v)};
     }
-    const bool ours =
-        std::ranges::any_of(limit.applied, [&](Watts w) { return SameLimit(w, *now); });
-    if (!ours) {
+    if (!IsOurDoing(limit, *now, device, boot)) {
       return {limit.uuid,
               {},
               fmt::format("{}: left at {:.0f} W, which somebody else has set since", limit.uuid,
@@ -162,9 +176,10 @@ Result<JournalLock> JournalLock::Acquire(const std::filesystem::path& folder, Se
 std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
                                            const LimitJournal& journal,
                                            std::span<PowerDevice* const> devices) {
+  const Boot boot = BootSince(journal);
   std::vector<RestoreOutcome> outcomes;
   for (const JournaledLimit& limit : journal.limits) {
-    outcomes.push_back(RestoreOne(limit, devices));
+    outcomes.push_back(RestoreOne(limit, devices, boot));
   }
   // A limit that could not be put back keeps its journal: the next start tries again.
   if (std::ranges::all_of(outcomes, [](const auto& o) { return o.status.has_value(); })) {

@@ -62,7 +62,8 @@ struct RestoreOutcome {
 };
 
 // Puts back the limits of one journal and removes it when every device is done with. A limit that
-// somebody else has changed since is left alone. The caller holds the JournalLock.
+// somebody else has changed since is left alone; one that stands at the driver's default after a
+// reboot was changed by the reboot, and is put back. The caller holds the JournalLock.
 std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
                                            const LimitJournal& journal,
                                            std::span<PowerDevice* const> devices);
