@@ -1,6 +1,7 @@
 #include "environment.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,15 @@
 #include <cstdlib>
 
 namespace lowtide::cli {
+namespace {
+
+std::string Home() {
+  if (auto home = Environment("HOME"); home && home->starts_with('/')) return *std::move(home);
+  const passwd* const user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe): one thread
+  return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
+}
+
+}  // namespace
 
 std::optional<std::string> Environment(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no setenv here
@@ -33,11 +43,11 @@ std::filesystem::path StateDirectory() {
   if (const auto xdg = Environment("XDG_STATE_HOME"); xdg && xdg->starts_with('/')) {
     return std::filesystem::path(*xdg) / "lowtide";
   }
-  return std::filesystem::path(Environment("HOME").value_or("/")) / ".local/state/lowtide";
+  return std::filesystem::path(Home()) / ".local/state/lowtide";
 }
 
 int PrintError(const Error& error) {
-  fmt::print(stderr, "lowtide: error: {}\n", error.message);
+  PrintToStandardError("lowtide: error: {}\n", error.message);
   return ExitCodeFor(error.code);
 }
 

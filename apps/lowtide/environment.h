@@ -1,6 +1,8 @@
 // The one place that reads the process environment: everything below apps/ takes values.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 
 namespace lowtide::cli {
@@ -18,9 +21,16 @@ std::optional<std::string> Environment(const char* name);
 // The variables whose names begin so, in the order of their names.
 std::vector<std::pair<std::string, std::string>> EnvironmentStartingWith(std::string_view prefix);
 
-// $LOWTIDE_STATE_DIR, else $XDG_STATE_HOME/lowtide, else ~/.local/state/lowtide.
+// $LOWTIDE_STATE_DIR, else $XDG_STATE_HOME/lowtide, else ~/.local/state/lowtide; ~ is $HOME or,
+// where there is none (cron, some services), the home of this user.
 std::filesystem::path StateDirectory();
 inline std::filesystem::path StorePath() { return StateDirectory() / "lowtide.db"; }
+
+// As fmt::print(stderr, ...), which throws where standard error cannot be written to.
+template <class... Args>
+void PrintToStandardError(fmt::format_string<Args...> format, Args&&... args) {
+  WriteToStandardError(fmt::format(format, std::forward<Args>(args)...));
+}
 
 // Prints "lowtide: error: <message>" on standard error; returns the exit code for it.
 int PrintError(const Error& error);

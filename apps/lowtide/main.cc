@@ -1,7 +1,9 @@
 // The command line: verbs, settings, errors. Everything after "--" is the user's command and is
 // never looked at here.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -72,8 +74,8 @@ std::vector<std::string> VerbNames(const CLI::App& app) {
 int UsageError(const CLI::App& app, std::string message) {
   std::ranges::replace(message, '\n', ' ');
   const auto chosen = app.get_subcommands();
-  fmt::print(stderr, "lowtide: error: {} (see: lowtide{} --help)\n", message,
-             chosen.empty() ? "" : " " + chosen.front()->get_name());
+  PrintToStandardError("lowtide: error: {} (see: lowtide{} --help)\n", message,
+                       chosen.empty() ? "" : " " + chosen.front()->get_name());
   return ExitCodeFor(Code::kInvalidArgument);
 }
 
@@ -163,19 +165,31 @@ int Main(int argc, char** argv) {
   return exit_code;
 }
 
+// Where a standard stream is closed, the next file that is opened would take its number, and what
+// is printed would land in it. The stand-ins close when a command is executed: it finds what we
+// found.
+void OccupyStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. Read-only: writing there still fails, as on a closed one.
+    [[maybe_unused]] const int opened = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::cli
 
 int main(int argc, char** argv) {
+  lowtide::cli::OccupyStandardStreams();
   int exit_code = 1;
   try {
     exit_code = lowtide::cli::Main(argc, argv);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "lowtide: error: {}\n", e.what());
+    lowtide::cli::PrintToStandardError("lowtide: error: {}\n", e.what());
   }
   // A full disk shows only now.
   if (std::fflush(stdout) != 0 && exit_code == 0) {
-    fmt::print(stderr, "lowtide: error: cannot write to standard output\n");
+    lowtide::cli::PrintToStandardError("lowtide: error: cannot write to standard output\n");
     exit_code = 1;
   }
   return exit_code;

@@ -51,7 +51,7 @@ int BecomeCommand(const std::vector<std::string>& command) {
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
   const int error_number = errno;
-  fmt::print(stderr, "lowtide: error: {}: {}\n", command[0], std::strerror(error_number));
+  PrintToStandardError("lowtide: error: {}: {}\n", command[0], std::strerror(error_number));
   return error_number == ENOENT ? 127 : 126;
 }
 
@@ -96,15 +96,15 @@ void WriteReports(const RunFlags& flags, const Report& report) {
 
 void PrintReport(const RunFlags& flags, const Report& report, bool epochs_shown) {
   if (flags.json) {
-    fmt::print(stderr, "{}\n", DumpJsonPretty(ReportJson(report)));
+    WriteToStandardError(DumpJsonPretty(ReportJson(report)) + "\n");
     return;
   }
   if (flags.quiet) return;
-  if (!epochs_shown) fmt::print(stderr, "{}", FormatEpochTable(report));
+  if (!epochs_shown) WriteToStandardError(FormatEpochTable(report));
   const TextStyle style = ::isatty(STDERR_FILENO) == 1 && !Environment("NO_COLOR")
                               ? TextStyle::kColour
                               : TextStyle::kPlain;
-  fmt::print(stderr, "{}", FormatSummary(report, style));
+  WriteToStandardError(FormatSummary(report, style));
 }
 
 // Errors before the command has started end the verb: the user asked for something that cannot be.
@@ -145,7 +145,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   RunPrinter printer(live ? LiveTable::kShow : LiveTable::kHide, config.ledger.pue);
   const RunOutcome outcome = RunCommand(std::move(config), std::move(parts), printer);
   if (outcome.start_error) {
-    fmt::print(stderr, "lowtide: error: {}\n", outcome.start_error->message);
+    PrintToStandardError("lowtide: error: {}\n", outcome.start_error->message);
   } else {
     const Report report = BuildReport(outcome.data, RunCounterfactuals(outcome.data));
     PrintReport(flags, report, printer.ShownEpochs());

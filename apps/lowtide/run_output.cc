@@ -1,7 +1,6 @@
 #include "run_output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <string>
 
@@ -10,11 +9,7 @@
 namespace lowtide::cli {
 namespace {
 
-// One write, so that the command's own output does not cut a line in two.
-void PrintLine(const std::string& line) {
-  const std::string text = line + "\n";
-  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-}
+void PrintLine(const std::string& line) { WriteToStandardError(line + "\n", WhenBlocked::kDrop); }
 
 }  // namespace
 

@@ -1,10 +1,14 @@
 #include "base/log.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <climits>
 #include <string>
 
 #include "base/clock.h"
@@ -12,6 +16,9 @@
 
 namespace lowtide {
 namespace {
+
+// How long a line waits for a reader of standard error.
+constexpr int kPatienceMs = 100;
 
 constexpr std::array<std::string_view, 5> kNames = {"debug", "info", "warning", "error", "off"};
 
@@ -52,8 +59,24 @@ void Log(LogLevel level, std::string_view message) {
     }
     line += '\n';
   }
-  // One write per line keeps lines whole beside the child's own output.
-  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
+  WriteToStandardError(line, WhenBlocked::kDrop);
+}
+
+void WriteToStandardError(std::string_view text, WhenBlocked when_blocked) {
+  const int patience_ms = when_blocked == WhenBlocked::kDrop ? kPatienceMs : -1;
+  while (!text.empty()) {
+    pollfd fd{STDERR_FILENO, POLLOUT, 0};
+    const int ready = ::poll(&fd, 1, patience_ms);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return;
+    // One write keeps a line whole beside the child's own output, and one of at most PIPE_BUF bytes
+    // does not block after the poll.
+    const ssize_t n =
+        ::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
 }
 
 }  // namespace lowtide

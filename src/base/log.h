@@ -25,4 +25,10 @@ inline void LogInfo(std::string_view message) { Log(LogLevel::kInfo, message); }
 inline void LogWarning(std::string_view message) { Log(LogLevel::kWarning, message); }
 inline void LogError(std::string_view message) { Log(LogLevel::kError, message); }
 
+// Writes to standard error what is no log line (reports, tables). Never fails: nobody is told where
+// standard error is closed, full or broken. kDrop: where the reader has stopped reading (a terminal
+// after Ctrl-S), what is left is given up after a moment; nothing that is said holds up a job.
+enum class WhenBlocked : std::uint8_t { kWait, kDrop };
+void WriteToStandardError(std::string_view text, WhenBlocked when_blocked = WhenBlocked::kWait);
+
 }  // namespace lowtide

@@ -1,7 +1,10 @@
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -74,6 +77,39 @@ TEST(ParseLogLevel, KnowsFiveNames) {
   const auto bad = ParseLogLevel("loud");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message, "log level 'loud'; allowed are debug, info, warning, error, off");
+}
+
+// Standard error is `fd` while `body` runs.
+template <class F>
+void WithStandardError(int fd, const F& body) {
+  const int kept = ::dup(STDERR_FILENO);
+  ::dup2(fd, STDERR_FILENO);
+  body();
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+}
+
+TEST_F(LogTest, AReaderThatHasStoppedReadingHoldsNobodyUp) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string much(1U << 20U, 'x');  // more than a pipe holds
+  const auto begun = std::chrono::steady_clock::now();
+  WithStandardError(ends[1], [&] { WriteToStandardError(much, WhenBlocked::kDrop); });
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(LogTest, LongTextIsWrittenWhole) {
+  const std::string text(20000, 'y');
+  EXPECT_EQ(Captured([&] { WriteToStandardError(text); }), text);
+}
+
+TEST_F(LogTest, AFullDeviceIsNoError) {
+  const int full = ::open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  WithStandardError(full, [] { WriteToStandardError("nobody sees this\n"); });
+  ::close(full);
 }
 
 }  // namespace

@@ -502,7 +502,8 @@ RunOutcome Session::Run() {
   } else {
     exit_code_ = child.error().code == Code::kNotFound ? 127 : 126;
     outcome.start_error = child.error();
-    Event("warning", "the command could not be started: " + child.error().message);
+    // The caller tells of it.
+    Event("info", "the command could not be started: " + child.error().message);
   }
 
   // The limits first: whatever else goes wrong, they are back.
