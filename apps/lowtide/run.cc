@@ -66,7 +66,8 @@ std::filesystem::path RuntimeFolder() {
 
 std::unique_ptr<Store> OpenStore(const RunFlags& flags) {
   if (flags.no_store) return nullptr;
-  auto store = Store::Open(StorePath());
+  // The run tries again by itself: a call need not wait long.
+  auto store = Store::Open(StorePath(), std::chrono::milliseconds(500));
   if (store) return *std::move(store);
   LogWarning("the run is not kept: " + store.error().message);
   return nullptr;

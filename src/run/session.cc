@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "device/simulated/simulated_gpu.h"
 #include "grid/max_intensity.h"
@@ -296,10 +297,7 @@ void Session::CollectFromController() {
   if (const auto curve = controller_->TakeMeasuredCurve()) {
     curve_records_ = ToRecords(*curve);
     curve_key_.batch_size = batch_size_.value_or(0);
-    if (parts_.store != nullptr) {
-      auto saved = parts_.store->SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
-      if (!saved) Event("warning", "the power curve is not kept: " + saved.error().message);
-    }
+    recorder_.SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
   }
 }
 
@@ -329,6 +327,7 @@ void Session::Tick() {
 }
 
 void Session::Commit() {
+  for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   RunUpdate update;
   ledger_->SetReadings(meter_.Readings());
   ledger_->TakeUpdate(Now(), update);
@@ -337,16 +336,13 @@ void Session::Commit() {
   update.decisions = std::exchange(decisions_, {});
   update.curve = std::exchange(curve_records_, {});
   recorder_.Commit(std::move(update));
-  if (auto failure = recorder_.TakeFailure()) Event("warning", *std::move(failure));
 }
 
 void Session::CompactIfDue() {
   const MonoTime now = parts_.clock->Monotonic();
-  if (parts_.store == nullptr || now < next_compaction_) return;
+  if (now < next_compaction_) return;
   next_compaction_ = now + ToNanoseconds(kCompactEvery);
-  if (auto compacted = parts_.store->Compact(parts_.clock->Now()); !compacted) {
-    Event("warning", "the store could not be compacted: " + compacted.error().message);
-  }
+  recorder_.Compact(parts_.clock->Now());
 }
 
 void Session::EndEpoch() {
@@ -523,9 +519,12 @@ RunOutcome Session::Run() {
   }
   ledger_->CloseHostShare();
   Commit();
-  recorder_.End({parts_.clock->Now(), exit_code_});
+  const bool store_answers = recorder_.End({parts_.clock->Now(), exit_code_});
+  outcome.must_exit_hard = outcome.must_exit_hard || !store_answers;
   outcome.exit_code = exit_code_;
+  for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   outcome.data = recorder_.Load();
+  std::ranges::move(events_, std::back_inserter(outcome.data.events));  // too late for the store
   return outcome;
 }
 
