@@ -90,3 +90,25 @@ def test_a_store_that_another_process_locks_holds_up_nothing_and_loses_nothing(l
     assert kept["state"] == "finished"
     assert kept["energy_kwh"] == report["energy_kwh"]
     assert len(kept["epochs"]) == 5
+
+
+def test_a_report_to_a_device_or_a_link_replaces_neither(lowtide):
+    fifo, real, link = (lowtide.folder / name for name in ("fifo", "real.json", "link.json"))
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    real.touch()
+    link.symlink_to(real)
+    done = lowtide.call("run", "-q", "--json-report", fifo, "--html-report", link, "--", "true")
+    assert done.returncode == 0
+    assert json.loads(os.read(reader, 65536))["exit_code"] == 0
+    os.close(reader)
+    assert fifo.is_fifo() and link.is_symlink() and "<html" in real.read_text()
+    assert lowtide.call("runs", "report", "last", "--html", "/dev/stdout").stdout.startswith("<!")
+
+
+def test_a_report_that_cannot_be_written_is_known_before_the_command_starts(lowtide):
+    ran = lowtide.folder / "ran"
+    done = lowtide.call("run", "--json-report", "missing/report.json", "--", "touch", ran)
+    assert done.returncode == 2
+    assert "--json-report" in done.stderr and "missing/report.json" in done.stderr
+    assert not ran.exists()
