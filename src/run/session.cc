@@ -110,7 +110,6 @@ class Session final : public MarksHandler {
   void HandleSignal(int signal_number, const ChildProcess& child);
   // Reaps what has ended; true when the command itself has.
   bool Reap(const ChildProcess& child);
-  void StopWithChild(const ChildProcess& child) const;
 
   RunConfig config_;
   RunParts parts_;
@@ -403,14 +402,6 @@ MarkReply Session::OnMark(ConnectionId connection, const Mark& mark) {
   return reply;
 }
 
-// Ctrl-Z: the command has stopped; stop as well, so that the shell takes the terminal back.
-void Session::StopWithChild(const ChildProcess& child) const {
-  child.MoveTerminal(ChildProcess::Terminal::kToSelf);
-  ::raise(SIGSTOP);
-  child.MoveTerminal(ChildProcess::Terminal::kToChild);
-  child.Signal(SIGCONT);
-}
-
 bool Session::Reap(const ChildProcess& child) {
   bool ended = false;
   int status = 0;
@@ -422,10 +413,7 @@ bool Session::Reap(const ChildProcess& child) {
     }
     if (pid != child.Pid()) continue;  // an orphan of the command, or the watchdog
     if (WIFSTOPPED(status)) {
-      if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
-          WSTOPSIG(status) == SIGTTOU) {
-        StopWithChild(child);
-      }
+      child.Stopped(WSTOPSIG(status));
       continue;
     }
     exit_code_ = ExitCodeFromWaitStatus(status);
@@ -438,7 +426,7 @@ void Session::HandleSignal(int signal_number, const ChildProcess& child) {
   switch (signal_number) {
     case SIGCHLD: return;
     case SIGTSTP: child.Signal(SIGTSTP); return;
-    case SIGCONT: child.Signal(SIGCONT); return;
+    case SIGCONT: child.Continue(); return;
     default: child.Signal(signal_number); return;
   }
 }
@@ -494,7 +482,7 @@ RunOutcome Session::Run() {
     if (parts_.job_usage != nullptr) parts_.job_usage->Start({child->Pid(), ::getpid(), {}});
     Commit();
     Loop(*child, socket ? socket->get() : nullptr);
-    child->MoveTerminal(ChildProcess::Terminal::kToSelf);
+    child->TakeTerminalBack();
   } else {
     exit_code_ = child.error().code == Code::kNotFound ? 127 : 126;
     outcome.start_error = child.error();
