@@ -66,7 +66,8 @@ std::filesystem::path RuntimeFolder() {
 
 std::unique_ptr<Store> OpenStore(const RunFlags& flags) {
   if (flags.no_store) return nullptr;
-  auto store = Store::Open(StorePath());
+  // The run tries again by itself: a call need not wait long.
+  auto store = Store::Open(StorePath(), std::chrono::milliseconds(500));
   if (store) return *std::move(store);
   LogWarning("the run is not kept: " + store.error().message);
   return nullptr;
@@ -82,11 +83,23 @@ void RestoreFromEarlierRuns(const Machine& machine, const std::filesystem::path&
   }
 }
 
+// A report that cannot be written is better known before the training than after it.
+Status CheckReportFiles(const RunFlags& flags) {
+  const auto check = [](const char* option, const std::string& path) -> Status {
+    if (path.empty()) return {};
+    auto status = CheckUserFile(path);
+    if (!status) return Fail(Code::kInvalidArgument, option + (": " + status.error().message));
+    return {};
+  };
+  LOWTIDE_TRY_STATUS(check("--json-report", flags.json_report));
+  return check("--html-report", flags.html_report);
+}
+
 // Reports go to their files even when one of them fails; the first failure is told.
 void WriteReports(const RunFlags& flags, const Report& report) {
   const auto write = [](const std::string& path, const std::string& text) {
     if (path.empty()) return;
-    if (auto status = WriteFileDurably(path, text); !status) LogError(status.error().message);
+    if (auto status = WriteUserFile(path, text); !status) LogError(status.error().message);
   };
   if (!flags.json_report.empty()) {
     write(flags.json_report, DumpJsonPretty(ReportJson(report)) + "\n");
@@ -114,6 +127,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   }
   if (InsideRun()) return BecomeCommand(command);
 
+  LOWTIDE_TRY_STATUS(CheckReportFiles(flags));
   RealClock clock;
   LOWTIDE_TRY(SignalQueue signals, SignalQueue::Open());
   LOWTIDE_TRY(const std::unique_ptr<Source> source, MakeSource(flags.intensity));

@@ -1,13 +1,11 @@
 // lowtide runs list | show | report | export: what past runs cost.
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -128,20 +126,9 @@ Status Show(const ShowOptions& options) {
   return {};
 }
 
-// A file for the user to hand on: readable as the umask says, unlike the store's own (0600).
-Status WriteOutput(const std::string& path, const std::string& text) {
-  LOWTIDE_TRY_STATUS(WriteFileDurably(path, text));
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::chmod(path.c_str(), 0666 & ~mask) != 0) {
-    return FailErrno(errno, "cannot set the permissions of " + path);
-  }
-  return {};
-}
-
 Status WriteReport(const ReportOptions& options) {
   LOWTIDE_TRY(const Report report, LoadReport(options.id));
-  LOWTIDE_TRY_STATUS(WriteOutput(options.html, ReportHtml(report)));
+  LOWTIDE_TRY_STATUS(WriteUserFile(options.html, ReportHtml(report)));
   if (options.json) {
     Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
@@ -206,7 +193,7 @@ Status ExportJson(const ExportOptions& options, const std::vector<Report>& repor
     Print(text);
     return {};
   }
-  LOWTIDE_TRY_STATUS(WriteOutput(options.output, text));
+  LOWTIDE_TRY_STATUS(WriteUserFile(options.output, text));
   SayExported(options, reports.size(), reports.size());
   return {};
 }

@@ -21,6 +21,14 @@ Result<std::string> ReadFile(const std::filesystem::path& path,
 // after a power loss there is either the old content or the new one. Mode 0600.
 Status WriteFileDurably(const std::filesystem::path& path, std::string_view content);
 
+// Writes a file that the user asked for by name, with the mode that the umask says. A link is
+// followed and what is no regular file (/dev/stdout, a fifo) is written to, never replaced; a
+// regular file is replaced whole, as above.
+Status WriteUserFile(const std::filesystem::path& path, std::string_view content);
+
+// Whether WriteUserFile can be expected to succeed; changes nothing.
+Status CheckUserFile(const std::filesystem::path& path);
+
 // Makes `path` and its parents (0700). Fine if it is there already.
 Status MakeDirectories(const std::filesystem::path& path);
 

@@ -1,12 +1,15 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 
 #include "base/fd.h"
 
@@ -102,6 +105,44 @@ TEST_F(FileTest, AFileInTheWayOfAFolderIsAnError) {
   const auto made = MakeDirectories(folder_ / "a" / "b");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("cannot make folder"));
+}
+
+TEST_F(FileTest, WriteUserFileFollowsALinkAndKeepsTheModeOfTheFile) {
+  std::ofstream(folder_ / "real.txt") << "old";
+  fs::permissions(folder_ / "real.txt", fs::perms(0640));
+  fs::create_symlink("real.txt", folder_ / "link.txt");
+  ASSERT_TRUE(WriteUserFile(folder_ / "link.txt", "new"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.txt"));
+  EXPECT_EQ(ReadFile(folder_ / "real.txt").value(), "new");
+  EXPECT_EQ(fs::status(folder_ / "real.txt").permissions(), fs::perms(0640));
+}
+
+TEST_F(FileTest, WriteUserFileANewFileHasTheModeThatTheUmaskSays) {
+  const mode_t before = ::umask(027);
+  const auto status = WriteUserFile(folder_ / "new.txt", "x");
+  ::umask(before);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(fs::status(folder_ / "new.txt").permissions(), fs::perms(0640));
+}
+
+TEST_F(FileTest, WriteUserFileWhatIsNoRegularFileIsWrittenToNotReplaced) {
+  const auto path = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const UniqueFd reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(WriteUserFile(path, "through"));
+  std::array<char, 16> buffer{};
+  EXPECT_EQ(::read(reader.Get(), buffer.data(), buffer.size()), 7);
+  EXPECT_TRUE(fs::is_fifo(path));
+}
+
+TEST_F(FileTest, CheckUserFileKnowsWhatCannotBeWritten) {
+  EXPECT_TRUE(CheckUserFile(folder_ / "new.txt"));
+  EXPECT_TRUE(CheckUserFile("/dev/null"));
+  EXPECT_FALSE(CheckUserFile(folder_));
+  const auto missing = CheckUserFile(folder_ / "missing" / "new.txt");
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("missing/new.txt"));
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 TEST(FailErrno, MapsTheNumberToACode) {

@@ -15,13 +15,21 @@
 namespace lowtide {
 namespace {
 
-// The terminal whose foreground group we are, or -1: a background job must not take it.
+// The terminal of our session, or -1.
 int OwnTerminal() {
   for (const int fd : {STDIN_FILENO, STDERR_FILENO, STDOUT_FILENO}) {
-    if (::isatty(fd) == 1 && ::tcgetpgrp(fd) == ::getpgrp()) return fd;
+    if (::tcgetpgrp(fd) >= 0) return fd;
   }
   return -1;
 }
+
+// A background job must not take the terminal.
+bool InForeground(int terminal_fd) { return ::tcgetpgrp(terminal_fd) == ::getpgrp(); }
+
+// Whether the command has the terminal to itself. In a pipeline it does not: a pager beside it
+// would be stopped for reading a terminal that is no longer its own group's. There the command gets
+// it once it asks.
+bool Interactive() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
 // tcsetpgrp from a background group raises SIGTTOU unless it is blocked.
 void SetForeground(int terminal_fd, pid_t group) {
@@ -64,6 +72,7 @@ Result<ChildProcess> ChildProcess::Spawn(const SpawnOptions& options) {
   const std::vector<char*> argv = Pointers(arguments);
   const std::vector<char*> envp = Pointers(environment);
   const int terminal = OwnTerminal();
+  const bool gives = terminal >= 0 && Interactive() && InForeground(terminal);
 
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return FailErrno(errno, "cannot make a pipe");
@@ -74,7 +83,7 @@ Result<ChildProcess> ChildProcess::Spawn(const SpawnOptions& options) {
   if (pid < 0) return FailErrno(errno, "cannot start a process");
   if (pid == 0) {
     ::setpgid(0, 0);
-    if (terminal >= 0) SetForeground(terminal, ::getpid());
+    if (gives) SetForeground(terminal, ::getpid());
     pthread_sigmask(SIG_SETMASK, &options.signal_mask, nullptr);
     ::execvpe(argv[0], argv.data(), envp.data());
     const int error_number = errno;
@@ -93,15 +102,45 @@ Result<ChildProcess> ChildProcess::Spawn(const SpawnOptions& options) {
   if (n == 0) return ChildProcess(pid, terminal);
 
   ::waitpid(pid, nullptr, 0);
-  if (terminal >= 0) SetForeground(terminal, ::getpgrp());
+  if (gives) SetForeground(terminal, ::getpgrp());
   const Code code = error_number == ENOENT ? Code::kNotFound : Code::kPermissionDenied;
   return Fail(code, fmt::format("{}: {}", options.argv[0], ::strerror(error_number)));
 }
 
 void ChildProcess::Signal(int signal_number) const { ::kill(-pid_, signal_number); }
 
-void ChildProcess::MoveTerminal(Terminal to) const {
-  if (terminal_fd_ >= 0) SetForeground(terminal_fd_, to == Terminal::kToChild ? pid_ : ::getpgrp());
+bool ChildProcess::GiveTerminal() const {
+  if (terminal_fd_ < 0 || !InForeground(terminal_fd_)) return false;
+  SetForeground(terminal_fd_, pid_);
+  return true;
+}
+
+bool ChildProcess::TakeTerminalBack() const {
+  if (terminal_fd_ < 0) return false;
+  // Also from a group that the command made and left; never from the shell or another job.
+  const pid_t holder = ::tcgetpgrp(terminal_fd_);
+  const bool gone = holder > 0 && ::kill(-holder, 0) != 0 && errno == ESRCH;
+  if (holder != pid_ && !gone) return false;
+  SetForeground(terminal_fd_, ::getpgrp());
+  return true;
+}
+
+void ChildProcess::Stopped(int stop_signal) const {
+  const bool wants_terminal = stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+  if (!wants_terminal && stop_signal != SIGTSTP) return;  // SIGSTOP: whoever sent it goes on
+  if (!wants_terminal || !GiveTerminal()) {
+    // Ctrl-Z went to the command's group alone; the rest of the job (a script, a pipe) stops too.
+    // What of it is for us is discarded by the SIGCONT that lets us go on.
+    if (TakeTerminalBack()) ::kill(0, stop_signal);
+    ::raise(SIGSTOP);
+    if (wants_terminal || Interactive()) GiveTerminal();
+  }
+  Signal(SIGCONT);
+}
+
+void ChildProcess::Continue() const {
+  if (Interactive()) GiveTerminal();  // `fg` of a job that was started in the background
+  Signal(SIGCONT);
 }
 
 int ExitCodeFromWaitStatus(int status) {

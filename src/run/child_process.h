@@ -30,15 +30,22 @@ class ChildProcess {
   // To the whole process group. Nothing happens once it is gone.
   void Signal(int signal_number) const;
 
-  // Gives the terminal to the child's group (true) where lowtide has it, or takes it back.
-  enum class Terminal : std::uint8_t { kToChild, kToSelf };
-  void MoveTerminal(Terminal to) const;
+  // The child was stopped by this signal. Asked for the terminal, it gets it and goes on where we
+  // have it; otherwise we stop with it, so that the shell takes the terminal back, until we are
+  // continued.
+  void Stopped(int stop_signal) const;
+  // We were continued: so is the child.
+  void Continue() const;
+  // From the child, where it has the terminal. Call when it has ended.
+  bool TakeTerminalBack() const;
 
  private:
+  bool GiveTerminal() const;
+
   ChildProcess(pid_t pid, int terminal_fd) : pid_(pid), terminal_fd_(terminal_fd) {}
 
   pid_t pid_;
-  int terminal_fd_;  // -1: no terminal, or not ours to give
+  int terminal_fd_;  // of our session; -1: none
 };
 
 // The exit code a shell gives for a wait status: the code itself, or 128 + the signal.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include "device/simulated/simulated_gpu.h"
@@ -111,7 +112,6 @@ class Session final : public MarksHandler {
   void HandleSignal(int signal_number, const ChildProcess& child);
   // Reaps what has ended; true when the command itself has.
   bool Reap(const ChildProcess& child);
-  void StopWithChild(const ChildProcess& child) const;
 
   RunConfig config_;
   RunParts parts_;
@@ -298,10 +298,7 @@ void Session::CollectFromController() {
   if (const auto curve = controller_->TakeMeasuredCurve()) {
     curve_records_ = ToRecords(*curve);
     curve_key_.batch_size = batch_size_.value_or(0);
-    if (parts_.store != nullptr) {
-      auto saved = parts_.store->SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
-      if (!saved) Event("warning", "the power curve is not kept: " + saved.error().message);
-    }
+    recorder_.SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
   }
 }
 
@@ -331,6 +328,7 @@ void Session::Tick() {
 }
 
 void Session::Commit() {
+  for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   RunUpdate update;
   ledger_->SetReadings(meter_.Readings());
   ledger_->TakeUpdate(Now(), update);
@@ -339,16 +337,13 @@ void Session::Commit() {
   update.decisions = std::exchange(decisions_, {});
   update.curve = std::exchange(curve_records_, {});
   recorder_.Commit(std::move(update));
-  if (auto failure = recorder_.TakeFailure()) Event("warning", *std::move(failure));
 }
 
 void Session::CompactIfDue() {
   const MonoTime now = parts_.clock->Monotonic();
-  if (parts_.store == nullptr || now < next_compaction_) return;
+  if (now < next_compaction_) return;
   next_compaction_ = now + ToNanoseconds(kCompactEvery);
-  if (auto compacted = parts_.store->Compact(parts_.clock->Now()); !compacted) {
-    Event("warning", "the store could not be compacted: " + compacted.error().message);
-  }
+  recorder_.Compact(parts_.clock->Now());
 }
 
 void Session::EndEpoch() {
@@ -409,14 +404,6 @@ MarkReply Session::OnMark(ConnectionId connection, const Mark& mark) {
   return reply;
 }
 
-// Ctrl-Z: the command has stopped; stop as well, so that the shell takes the terminal back.
-void Session::StopWithChild(const ChildProcess& child) const {
-  child.MoveTerminal(ChildProcess::Terminal::kToSelf);
-  ::raise(SIGSTOP);
-  child.MoveTerminal(ChildProcess::Terminal::kToChild);
-  child.Signal(SIGCONT);
-}
-
 bool Session::Reap(const ChildProcess& child) {
   bool ended = false;
   int status = 0;
@@ -428,10 +415,7 @@ bool Session::Reap(const ChildProcess& child) {
     }
     if (pid != child.Pid()) continue;  // an orphan of the command, or the watchdog
     if (WIFSTOPPED(status)) {
-      if (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
-          WSTOPSIG(status) == SIGTTOU) {
-        StopWithChild(child);
-      }
+      child.Stopped(WSTOPSIG(status));
       continue;
     }
     exit_code_ = ExitCodeFromWaitStatus(status);
@@ -444,7 +428,7 @@ void Session::HandleSignal(int signal_number, const ChildProcess& child) {
   switch (signal_number) {
     case SIGCHLD: return;
     case SIGTSTP: child.Signal(SIGTSTP); return;
-    case SIGCONT: child.Signal(SIGCONT); return;
+    case SIGCONT: child.Continue(); return;
     default: child.Signal(signal_number); return;
   }
 }
@@ -500,7 +484,7 @@ RunOutcome Session::Run() {
     if (parts_.job_usage != nullptr) parts_.job_usage->Start({child->Pid(), ::getpid(), {}});
     Commit();
     Loop(*child, socket ? socket->get() : nullptr);
-    child->MoveTerminal(ChildProcess::Terminal::kToSelf);
+    child->TakeTerminalBack();
   } else {
     exit_code_ = child.error().code == Code::kNotFound ? 127 : 126;
     outcome.start_error = child.error();
@@ -526,9 +510,12 @@ RunOutcome Session::Run() {
   }
   ledger_->CloseHostShare();
   Commit();
-  recorder_.End({parts_.clock->Now(), exit_code_});
+  const bool store_answers = recorder_.End({parts_.clock->Now(), exit_code_});
+  outcome.must_exit_hard = outcome.must_exit_hard || !store_answers;
   outcome.exit_code = exit_code_;
+  for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   outcome.data = recorder_.Load();
+  std::ranges::move(events_, std::back_inserter(outcome.data.events));  // too late for the store
   return outcome;
 }
 

@@ -88,7 +88,7 @@ struct RunOutcome {
   std::optional<Error> start_error;
   // Everything about the run, read back from the store; when there is no store, as kept in memory.
   RunData data;
-  // A driver call hangs: leave with _exit, destructors would wait for it.
+  // A call of a driver or of the store hangs: leave with _exit, destructors would wait for it.
   bool must_exit_hard = false;
 };
 

@@ -130,8 +130,9 @@ Status Shrink(sqlite::Database& db) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> Store::Open(const std::filesystem::path& path) {
-  LOWTIDE_TRY(std::unique_ptr<Store> store, SqliteStore::Open(path, StoreOptions{}));
+Result<std::unique_ptr<Store>> Store::Open(const std::filesystem::path& path,
+                                           std::chrono::milliseconds patience) {
+  LOWTIDE_TRY(std::unique_ptr<Store> store, SqliteStore::Open(path, {.busy_timeout = patience}));
   return store;
 }
 

@@ -2,6 +2,7 @@
 // the last second.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -18,7 +19,10 @@ class Store {
  public:
   // Creates the file and its folder when absent. kDataLoss when the file is not a Lowtide store or
   // is damaged; kUnimplemented when a newer Lowtide wrote it.
-  static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& path);
+  // `patience`: how long a call waits for another process that is writing.
+  static Result<std::unique_ptr<Store>> Open(
+      const std::filesystem::path& path,
+      std::chrono::milliseconds patience = std::chrono::milliseconds(5000));
   virtual ~Store() = default;
 
   virtual Status BeginRun(const RunRecord& run) = 0;

@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import sys
+import time
 
 import pytest
 
@@ -46,3 +48,67 @@ def test_a_service_without_home_keeps_its_runs_in_the_users_home(lowtide):
     done = lowtide.call("doctor", "--json")
     home = os.path.expanduser(f"~{subprocess.check_output(['id', '-un'], text=True).strip()}")
     assert json.loads(done.stdout)["store"] == f"{home}/.local/state/lowtide/lowtide.db"
+
+
+LOCK = """
+import sqlite3, sys, time
+store = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=10)
+store.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+time.sleep(float(sys.argv[2]))
+store.execute("COMMIT")
+"""
+
+
+def test_a_store_that_another_process_locks_holds_up_nothing_and_loses_nothing(lowtide, fake_gpus):
+    fake_gpus(ONE_GPU)
+    assert lowtide.call("run", "--", "true").returncode == 0  # makes the store
+    script = lowtide.folder / "train.py"
+    script.write_text(
+        "import lowtide, time\n"
+        "worst = 0\n"
+        "for epoch in lowtide.epochs(range(5)):\n"
+        "    for step in range(10):\n"
+        "        time.sleep(0.1)\n"
+        "        begun = time.monotonic(); lowtide.step(); worst = max(worst, time.monotonic() - begun)\n"
+        "print(worst)\n"
+    )
+    path = lowtide.folder / "report.json"
+    run = lowtide.start(
+        "run", "--json-report", path, "--", sys.executable, script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1)
+    lock = subprocess.Popen([sys.executable, "-c", LOCK, str(lowtide.state / "lowtide.db"), "3"])
+    out, err = run.communicate(timeout=60)
+    lock.wait()
+    assert run.returncode == 0
+    assert float(out) < 0.5
+    assert "locked" in err
+    report = json.loads(path.read_text())
+    assert len(report["epochs"]) == 5
+    kept = lowtide.show()
+    assert kept["state"] == "finished"
+    assert kept["energy_kwh"] == report["energy_kwh"]
+    assert len(kept["epochs"]) == 5
+
+
+def test_a_report_to_a_device_or_a_link_replaces_neither(lowtide):
+    fifo, real, link = (lowtide.folder / name for name in ("fifo", "real.json", "link.json"))
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    real.touch()
+    link.symlink_to(real)
+    done = lowtide.call("run", "-q", "--json-report", fifo, "--html-report", link, "--", "true")
+    assert done.returncode == 0
+    assert json.loads(os.read(reader, 65536))["exit_code"] == 0
+    os.close(reader)
+    assert fifo.is_fifo() and link.is_symlink() and "<html" in real.read_text()
+    assert lowtide.call("runs", "report", "last", "--html", "/dev/stdout").stdout.startswith("<!")
+
+
+def test_a_report_that_cannot_be_written_is_known_before_the_command_starts(lowtide):
+    ran = lowtide.folder / "ran"
+    done = lowtide.call("run", "--json-report", "missing/report.json", "--", "touch", ran)
+    assert done.returncode == 2
+    assert "--json-report" in done.stderr and "missing/report.json" in done.stderr
+    assert not ran.exists()
