@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxJournalBytes = 1U << 20U;
 constexpr double kSameLimitWatts = 0.5;
+// Drivers may round what was set to whole watts.
+constexpr double kRoundingWatts = 1.0;
 
 bool SameLimit(Watts a, Watts b) { return std::abs(a.v - b.v) < kSameLimitWatts; }
 
@@ -53,9 +55,7 @@ RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* co
     if (SameLimit(*now, limit.original)) {
       return {limit.uuid, {}, fmt::format("{}: at {:.0f} W already", limit.uuid, now->v)};
     }
-    const bool ours =
-        std::ranges::any_of(limit.applied, [&](Watts w) { return SameLimit(w, *now); });
-    if (!ours) {
+    if (!IsOurs(*now, limit.applied)) {
       return {limit.uuid,
               {},
               fmt::format("{}: left at {:.0f} W, which somebody else has set since", limit.uuid,
@@ -71,6 +71,11 @@ RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* co
 }
 
 }  // namespace
+
+bool IsOurs(Watts now, std::span<const Watts> applied) {
+  return std::ranges::any_of(applied,
+                             [&](Watts w) { return std::abs(w.v - now.v) <= kRoundingWatts; });
+}
 
 std::filesystem::path JournalPath(const std::filesystem::path& folder, const std::string& run_id) {
   return folder / (run_id + ".json");

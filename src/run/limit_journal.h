@@ -56,6 +56,9 @@ struct RestoreOutcome {
   std::string message;
 };
 
+// Whether a limit in force is one of those that we have set, as the driver may have rounded it.
+bool IsOurs(Watts now, std::span<const Watts> applied);
+
 // Puts back the limits of one journal and removes it when every device is done with. A limit that
 // somebody else has changed since is left alone. The caller holds the JournalLock.
 std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
