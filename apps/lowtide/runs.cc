@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "environment.h"
 #include "run/codecarbon_file.h"
 #include "run/report.h"
@@ -102,8 +103,9 @@ Status List(const ListOptions& options) {
     return {};
   }
   if (runs.empty()) {
-    PrintToStandardError("lowtide: no runs{}\n",
-                         options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name));
+    WriteToStandardError(
+        fmt::format("lowtide: no runs{}\n",
+                    options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name)));
     return {};
   }
   Print(FormatRunListHeader() + "\n");
@@ -132,7 +134,7 @@ Status WriteReport(const ReportOptions& options) {
   if (options.json) {
     Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
-    PrintToStandardError("lowtide: wrote {}\n", options.html);
+    WriteToStandardError(fmt::format("lowtide: wrote {}\n", options.html));
   }
   return {};
 }
@@ -162,10 +164,11 @@ void SayExported(const ExportOptions& options, std::size_t written, std::size_t 
     Print(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
     return;
   }
-  PrintToStandardError("lowtide: wrote {} run{} to {}", written, written == 1 ? "" : "s",
-                       options.output);
-  if (written < asked) PrintToStandardError("; {} of them were there already", asked - written);
-  PrintToStandardError("\n");
+  WriteToStandardError(fmt::format("lowtide: wrote {} run{} to {}", written,
+                                   written == 1 ? "" : "s", options.output));
+  if (written < asked)
+    WriteToStandardError(fmt::format("; {} of them were there already", asked - written));
+  WriteToStandardError("\n");
 }
 
 Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {

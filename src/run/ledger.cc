@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace lowtide {
 namespace {
@@ -114,12 +115,17 @@ void Ledger::SetReadings(const std::vector<MeterReading>& readings) {
   }
 }
 
-void Ledger::BeginEpoch(int index, Moment now) {
+int Ledger::BeginEpoch(int index, Moment now) {
   if (epoch_) EndEpoch(now);
+  if (highest_epoch_ && index + epoch_shift_ <= *highest_epoch_) {
+    epoch_shift_ = *highest_epoch_ + 1 - index;
+  }
+  highest_epoch_ = index + epoch_shift_;
   epoch_started_ = now.mono;
   epoch_ = EpochRecord{};
-  epoch_->index = index;
+  epoch_->index = static_cast<int>(std::min<std::int64_t>(*highest_epoch_, INT_MAX));
   epoch_->started_at = now.utc;
+  return epoch_->index;
 }
 
 void Ledger::EndEpoch(Moment now) {

@@ -45,7 +45,9 @@ class Ledger {
   void SetReadings(const std::vector<MeterReading>& readings);
   void SetPowerLimit(std::optional<Watts> limit) { limit_ = limit; }
 
-  void BeginEpoch(int index, Moment now);
+  // Returns the number under which the epoch is kept. A command that trains several times begins
+  // anew at 0: what has been keeps its numbers, and the new epochs count on from the last one.
+  int BeginEpoch(int index, Moment now);
   void EndEpoch(Moment now);
   void AddSteps(std::int64_t count);
   void AddMetrics(const std::map<std::string, double>& metrics);
@@ -77,6 +79,8 @@ class Ledger {
   std::optional<Watts> limit_;
 
   MonoTime epoch_started_;
+  std::int64_t epoch_shift_ = 0;  // what is added to the numbers that the job gives
+  std::optional<std::int64_t> highest_epoch_;
   std::optional<EpochRecord> epoch_;
   std::optional<EpochRecord> last_epoch_;
   std::vector<EpochRecord> ended_;

@@ -308,5 +308,22 @@ TEST(IntensityFeed, AProviderThatFailsIsTriedAgainAndToldOnce) {
   EXPECT_EQ(answer.mean->v, 100);
 }
 
+TEST_F(LedgerTest, EpochsThatBeginAnewAreKeptBesideTheEarlierOnes) {
+  IntensityFeed feed(nullptr, kStart);
+  Ledger ledger = Make(feed);
+  std::vector<int> kept;
+  for (const int index : {0, 1, 0, 1, 2, 1}) {
+    const auto n = static_cast<double>(kept.size());
+    kept.push_back(ledger.BeginEpoch(index, At(n)));
+    ledger.AddInterval(Interval(0, n, n + 1, 10), At(n + 1));
+    ledger.EndEpoch(At(n + 1));
+  }
+  EXPECT_EQ(kept, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  RunUpdate update;
+  ledger.TakeUpdate(At(6), update);
+  ASSERT_THAT(update.epochs, SizeIs(6));
+  for (const EpochRecord& epoch : update.epochs) EXPECT_DOUBLE_EQ(epoch.energy.v, 10);
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -21,7 +21,7 @@ Result<std::unique_ptr<LimitGuard>> LimitGuard::Acquire(std::vector<PowerDevice*
     range.min = std::max(range.min, limits.min);
     range.max = std::min(range.max, limits.max);
     range.preset = std::min(range.preset, limits.preset);
-    held.push_back({device, now, now});
+    held.push_back({device, now, now, std::nullopt});
   }
   if (range.min > range.max) {
     return Fail(Code::kUnimplemented,
@@ -86,32 +86,58 @@ Status LimitGuard::Set(Watts limit) {
     LOWTIDE_TRY_STATUS(WriteApplied(limit));
   }
   for (std::size_t i = 0; i < held_.size(); ++i) {
+    held_[i].unsure = limit;
     auto status = held_[i].device->SetLimit(limit);
     if (status) continue;
-    for (std::size_t j = 0; j < i; ++j) {
-      [[maybe_unused]] const auto back = held_[j].device->SetLimit(held_[j].now);
+    // The one that failed may have failed after the change.
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (held_[j].device->SetLimit(held_[j].now)) held_[j].unsure.reset();
     }
     return std::unexpected(std::move(status).error());
   }
-  for (Held& h : held_) h.now = limit;
+  for (Held& h : held_) {
+    h.now = limit;
+    h.unsure.reset();
+  }
   current_ = limit;
   return {};
+}
+
+// Nothing where there is nothing to put back.
+std::optional<RestoreOutcome> LimitGuard::RestoreOne(Held& held) {
+  if (held.now == held.original && !held.unsure) return std::nullopt;
+  const DeviceInfo& info = held.device->Info();
+  const std::vector<Watts> ours = {held.original, held.now, held.unsure.value_or(held.now)};
+  const auto found = held.device->Limit();
+  const bool changed_by_others = found && !IsOurs(*found, ours);
+  const bool was_changed = !found || *found != held.original;
+  Status status;
+  if (was_changed && !changed_by_others) status = held.device->SetLimit(held.original);
+  if (status) {
+    held.now = held.original;
+    held.unsure.reset();
+  }
+  std::string message;
+  if (changed_by_others) {
+    message = fmt::format("{}: power limit left at {:.0f} W, which somebody else has set since",
+                          info.name, found->v);
+  } else if (status) {
+    message = fmt::format("{}: power limit back at {:.0f} W", info.name, held.original.v);
+  } else {
+    message = fmt::format("{}: cannot set its power limit back to {:.0f} W: {}", info.name,
+                          held.original.v, status.error().message);
+  }
+  return RestoreOutcome{info.uuid, std::move(status), std::move(message)};
 }
 
 std::vector<RestoreOutcome> LimitGuard::Restore() {
   std::vector<RestoreOutcome> outcomes;
   bool complete = true;
   for (Held& h : held_) {
-    if (h.now == h.original) continue;
-    auto status = h.device->SetLimit(h.original);
-    if (status) h.now = h.original;
-    complete = complete && status.has_value();
-    std::string message =
-        status
-            ? fmt::format("{}: power limit back at {:.0f} W", h.device->Info().name, h.original.v)
-            : fmt::format("{}: cannot set its power limit back to {:.0f} W: {}",
-                          h.device->Info().name, h.original.v, status.error().message);
-    outcomes.push_back({h.device->Info().uuid, std::move(status), std::move(message)});
+    auto outcome = RestoreOne(h);
+    if (!outcome) continue;
+    complete = complete && outcome->status.has_value();
+    outcomes.push_back(*std::move(outcome));
   }
   if (journaled_ && complete) {
     std::error_code ignored;

@@ -56,11 +56,14 @@ class LimitGuard final : public LimitControl {
     PowerDevice* device;
     Watts original;
     Watts now;
+    // What a device that refused, perhaps halfway, may have been left with instead of `now`.
+    std::optional<Watts> unsure;
   };
 
   LimitGuard(std::vector<Held> held, PowerLimits range, LimitGuardOptions options);
   Status Prepare();
   Status WriteApplied(Watts next) const;
+  static std::optional<RestoreOutcome> RestoreOne(Held& held);
 
   std::vector<Held> held_;
   PowerLimits range_;

@@ -95,6 +95,49 @@ TEST_F(LimitGuardTest, AllGpusGetOneLimitOrNone) {
   b_.refuse = false;
 }
 
+TEST_F(LimitGuardTest, ADeviceThatFailsAfterTheChangeGetsItsLimitBackToo) {
+  a_.limit = Watts(260);
+  auto guard = LimitGuard::Acquire({&a_}, Options());
+  ASSERT_TRUE(guard);
+  a_.lose_answer = true;
+  EXPECT_FALSE((*guard)->Set(Watts(200)));
+  a_.limit = Watts(200);  // neither could the way back be seen to have worked
+  a_.lose_answer = false;
+  (*guard)->Restore();
+  EXPECT_EQ(a_.limit.v, 260);
+  EXPECT_THAT(Journals(), IsEmpty());
+}
+
+TEST_F(LimitGuardTest, ALimitThatSomebodyElseSetDuringTheRunIsLeftAlone) {
+  a_.limit = Watts(280);
+  auto guard = LimitGuard::Acquire({&a_}, Options());
+  ASSERT_TRUE(guard);
+  ASSERT_TRUE((*guard)->Set(Watts(150)));
+  a_.limit = Watts(222);
+  const auto outcomes = (*guard)->Restore();
+  EXPECT_EQ(a_.limit.v, 222);
+  ASSERT_THAT(outcomes, SizeIs(1));
+  EXPECT_TRUE(outcomes[0].status);
+  EXPECT_THAT(outcomes[0].message, testing::HasSubstr("somebody else"));
+  EXPECT_THAT(Journals(), IsEmpty());
+}
+
+TEST_F(LimitGuardTest, ALimitThatTheDriverRoundedIsStillOurs) {
+  a_.limit = Watts(280);
+  auto guard = LimitGuard::Acquire({&a_}, Options());
+  ASSERT_TRUE(guard);
+  ASSERT_TRUE((*guard)->Set(Watts(212.5)));
+  a_.limit = Watts(213.4);
+  (*guard)->Restore();
+  EXPECT_EQ(a_.limit.v, 280);
+
+  Abandon("GPU-a", 280, 150.2);
+  a_.limit = Watts(151);
+  PowerDevice* const devices[] = {&a_};
+  RestoreAbandoned(folder_, devices);
+  EXPECT_EQ(a_.limit.v, 280);
+}
+
 TEST_F(LimitGuardTest, RangeIsWhatAllDevicesAllow) {
   a_.limits = {Watts(100), Watts(300), Watts(300)};
   b_.limits = {Watts(150), Watts(250), Watts(250)};

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxJournalBytes = 1U << 20U;
 constexpr double kSameLimitWatts = 0.5;
+// Drivers may round what was set to whole watts.
+constexpr double kRoundingWatts = 1.0;
 
 bool SameLimit(Watts a, Watts b) { return std::abs(a.v - b.v) < kSameLimitWatts; }
 
@@ -50,7 +52,7 @@ Boot BootSince(const LimitJournal& journal) {
 
 // A limit that stands where the run, or a reboot after it, has put it.
 bool IsOurDoing(const JournaledLimit& limit, Watts now, PowerDevice& device, Boot boot) {
-  if (std::ranges::any_of(limit.applied, [&](Watts w) { return SameLimit(w, now); })) return true;
+  if (IsOurs(now, limit.applied)) return true;
   const auto limits = device.Limits();
   return boot == Boot::kAnother && limits && SameLimit(limits->preset, now);
 }
@@ -85,6 +87,11 @@ RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* co
 }
 
 }  // namespace
+
+bool IsOurs(Watts now, std::span<const Watts> applied) {
+  return std::ranges::any_of(applied,
+                             [&](Watts w) { return std::abs(w.v - now.v) <= kRoundingWatts; });
+}
 
 std::filesystem::path JournalPath(const std::filesystem::path& folder, const std::string& run_id) {
   return folder / (run_id + ".json");

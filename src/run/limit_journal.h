@@ -61,6 +61,9 @@ struct RestoreOutcome {
   std::string message;
 };
 
+// Whether a limit in force is one of those that we have set, as the driver may have rounded it.
+bool IsOurs(Watts now, std::span<const Watts> applied);
+
 // Puts back the limits of one journal and removes it when every device is done with. A limit that
 // somebody else has changed since is left alone; one that stands at the driver's default after a
 // reboot was changed by the reboot, and is put back. The caller holds the JournalLock.

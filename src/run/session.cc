@@ -127,6 +127,7 @@ class Session final : public MarksHandler {
   MarkRules rules_;
   std::map<ConnectionId, MonoTime> last_reply_;
   std::optional<std::int64_t> total_epochs_;
+  std::int64_t epoch_shift_ = 0;
   std::optional<std::int64_t> batch_size_;
   CurveKey curve_key_;
   MonoTime started_;
@@ -363,7 +364,12 @@ void Session::Account(const Mark& mark) {
     if (begin->total_epochs) total_epochs_ = begin->total_epochs;
     if (ledger_->CurrentEpoch() != nullptr) EndEpoch();
     Tick();
-    ledger_->BeginEpoch(static_cast<int>(begin->epoch), Now());
+    const int kept_as = ledger_->BeginEpoch(static_cast<int>(begin->epoch), Now());
+    if (std::exchange(epoch_shift_, kept_as - begin->epoch) != epoch_shift_) {
+      Event("info", fmt::format("epoch {} has begun anew; it is kept as epoch {}, and what follows "
+                                "counts on from there",
+                                begin->epoch, kept_as));
+    }
     if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kWorking);
     if (controller_) controller_->OnEpochBegin(ControlNow());
   } else if (const auto* end = std::get_if<EpochEndMark>(&mark)) {

@@ -31,12 +31,14 @@ class TestDevice final : public PowerDevice {
     }
     history.push_back(watts);
     limit = watts;
+    if (lose_answer) return Fail(Code::kUnavailable, "GPU is lost");
     return {};
   }
 
   PowerLimits limits{Watts(100), Watts(300), Watts(300)};
   Watts limit{300};
   bool refuse = false;
+  bool lose_answer = false;  // a limit is set, but the driver fails right after it
   std::vector<Watts> history;
 
  private:

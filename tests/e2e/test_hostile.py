@@ -112,3 +112,17 @@ def test_a_report_that_cannot_be_written_is_known_before_the_command_starts(lowt
     assert done.returncode == 2
     assert "--json-report" in done.stderr and "missing/report.json" in done.stderr
     assert not ran.exists()
+
+
+def test_a_command_that_trains_several_times_keeps_all_its_epochs(lowtide, fake_gpus):
+    fake_gpus(ONE_GPU)
+    script = (
+        "import lowtide, time\n"
+        "for trial in range(2):\n"
+        "    for epoch in lowtide.epochs(range(3)):\n"
+        "        time.sleep(0.1); lowtide.log(trial=trial)\n"
+    )
+    report = lowtide.report("--", sys.executable, "-c", script)
+    assert [e["index"] for e in report["epochs"]] == [0, 1, 2, 3, 4, 5]
+    assert [e["metrics"]["trial"] for e in report["epochs"]] == [0, 0, 0, 1, 1, 1]
+    assert any("begun anew" in e["message"] for e in report["events"])
