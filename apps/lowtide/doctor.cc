@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "base/json.h"
 #include "environment.h"
@@ -116,21 +117,7 @@ void PrintText(const Machine& machine, const std::vector<Finding>& findings, boo
   fmt::print("store {}\n", StorePath().string());
 }
 
-Result<int> Doctor(const DoctorFlags& flags) {
-  RealClock clock;
-  MachineOptions options;
-  if (!flags.gpus.empty()) options.gpus = flags.gpus;
-  options.simulate_gpu = flags.simulate_gpu;
-  if (flags.cpu_tdp_w > 0) options.cpu_tdp_w = flags.cpu_tdp_w;
-  if (flags.cpu_threads > 0) options.cpu_threads = flags.cpu_threads;
-  LOWTIDE_TRY(const Machine machine, OpenMachine(clock, options));
-  std::vector<Finding> findings;
-  for (const auto& device : machine.devices) findings.push_back(Examine(*device, clock));
-  const bool abandoned = HasAbandonedLimits(StateDirectory() / "limits");
-  if (!flags.json) {
-    PrintText(machine, findings, abandoned);
-    return 0;
-  }
+void PrintJson(const Machine& machine, const std::vector<Finding>& findings, bool abandoned) {
   Json devices = Json::array();
   bool steerable_gpu = false;
   for (const Finding& f : findings) {
@@ -152,6 +139,28 @@ Result<int> Doctor(const DoctorFlags& flags) {
                                          {"can_steer_gpu", steerable_gpu},
                                          {"abandoned_limits", abandoned},
                                          {"store", StorePath().string()}}));
+}
+
+Result<int> Doctor(const DoctorFlags& flags) {
+  RealClock clock;
+  MachineOptions options;
+  if (!flags.gpus.empty()) options.gpus = flags.gpus;
+  options.simulate_gpu = flags.simulate_gpu;
+  if (flags.cpu_tdp_w > 0) options.cpu_tdp_w = flags.cpu_tdp_w;
+  if (flags.cpu_threads > 0) options.cpu_threads = flags.cpu_threads;
+  LOWTIDE_TRY(const Machine machine, OpenMachine(clock, options));
+  std::vector<Finding> findings;
+  for (const auto& device : machine.devices) findings.push_back(Examine(*device, clock));
+  const bool abandoned = HasAbandonedLimits(StateDirectory() / "limits");
+  if (flags.json) {
+    PrintJson(machine, findings, abandoned);
+  } else {
+    PrintText(machine, findings, abandoned);
+  }
+  if (machine.driver_hangs) {
+    std::fflush(nullptr);
+    ::_exit(0);
+  }
   return 0;
 }
 

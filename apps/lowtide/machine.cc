@@ -10,6 +10,7 @@
 #include "base/embedded/embedded.h"
 #include "device/cpu_model/cpu_model_backend.h"
 #include "device/nvml/nvml_backend.h"
+#include "device/patient_device.h"
 #include "device/rapl/rapl_backend.h"
 #include "device/visible_devices.h"
 #include "environment.h"
@@ -18,6 +19,8 @@
 namespace lowtide::cli {
 namespace {
 
+// Drivers that must first wake many GPUs take several seconds.
+constexpr Seconds kDriverPatience{30};
 constexpr std::string_view kTdpTable = "hardware/cpu_power.csv";
 
 NvmlOptions NvmlFromEnvironment() { return {Environment("LOWTIDE_NVML_LIBRARY").value_or("")}; }
@@ -35,15 +38,27 @@ Status AddGpus(Machine& machine, Clock& clock, const MachineOptions& options) {
     machine.devices.push_back(std::move(gpu));
     return {};
   }
-  const auto backend = OpenNvmlBackend(NvmlFromEnvironment());
-  Discovery discovery = backend->Discover();
+  if (options.gpus == "none") return {};
+  const std::shared_ptr<NvmlBackend> backend = OpenNvmlBackend(NvmlFromEnvironment());
+  auto found = DiscoverWithin(backend, kDriverPatience);
+  if (!found) {
+    machine.driver_hangs = true;
+    machine.problems.push_back(
+        {DeviceKind::kGpu,
+         "NVML",
+         {Code::kDeadlineExceeded, fmt::format("the NVIDIA driver has not answered for {}",
+                                               FormatDuration(kDriverPatience))},
+         "see whether nvidia-smi answers and what dmesg says (Xid, fallen off the bus); "
+         "--gpus none does without the driver"});
+    return {};
+  }
+  Discovery discovery = *std::move(found);
   VisibleDevicesRequest request;
   request.gpus_option = options.gpus;
   request.cuda_visible_devices = Environment("CUDA_VISIBLE_DEVICES");
   request.cuda_device_order = Environment("CUDA_DEVICE_ORDER");
   request.slurm_step_gpus = Environment("SLURM_STEP_GPUS");
   request.slurm_job_gpus = Environment("SLURM_JOB_GPUS");
-  if (options.gpus == "none") return {};
   LOWTIDE_TRY(const GpuSelection selection, SelectGpus(backend->Gpus(), request));
   KeepSelected(discovery, backend->Gpus(), selection);
   machine.warnings = selection.warnings;

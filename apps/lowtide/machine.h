@@ -39,6 +39,8 @@ struct Machine {
   std::unique_ptr<JobUsage> job_usage;
   std::unique_ptr<HostCpu> host_cpu;
   HostFacts facts;
+  // A driver call has not come back: leave by _exit.
+  bool driver_hangs = false;
 };
 
 // Every GPU that the options and the environment select, CPU packages and DRAM by RAPL, and by

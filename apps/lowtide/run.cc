@@ -166,7 +166,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
     PrintReport(flags, report, printer.ShownEpochs());
     WriteReports(flags, report);
   }
-  if (outcome.must_exit_hard) {
+  if (outcome.must_exit_hard || machine.driver_hangs) {
     std::fflush(nullptr);
     ::_exit(outcome.exit_code);
   }

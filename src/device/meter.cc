@@ -31,6 +31,7 @@ struct Meter::Shared {
   std::stop_source wake;  // cuts the thread's sleep short
   std::uint64_t requested = 0;
   std::uint64_t completed = 0;
+  std::uint64_t overdue = 0;  // the last request that was not answered in time
   bool ended = false;
   Drained inbox;
   std::vector<MeterReading> readings;
@@ -145,8 +146,12 @@ bool Meter::Sample(Seconds patience) {
   std::unique_lock lock(shared_->mutex);
   const std::uint64_t mine = ++shared_->requested;
   shared_->wake.request_stop();
-  return shared_->changed.wait_for(lock, patience,
-                                   [&] { return shared_->completed >= mine || shared_->ended; });
+  // A driver that hangs is waited for once.
+  if (shared_->completed < shared_->overdue && !shared_->ended) return false;
+  const bool answered = shared_->changed.wait_for(
+      lock, patience, [&] { return shared_->completed >= mine || shared_->ended; });
+  if (!answered) shared_->overdue = mine;
+  return answered;
 }
 
 Meter::Drained Meter::Drain() {

@@ -56,7 +56,8 @@ class Meter {
   bool Start(Seconds patience = Seconds(5));
 
   // Has every device read now, so that an interval ends here. False when they did not answer within
-  // `patience` (real time); their energy then lands in a later interval.
+  // `patience` (real time); their energy then lands in a later interval. Until they have, further
+  // calls do not wait.
   bool Sample(Seconds patience = Seconds(0.5));
 
   // What has come in since the last call, oldest first.

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 
+#include "device/patient_device.h"
 #include "device/simulated/simulated_gpu.h"
 #include "grid/max_intensity.h"
 #include "run/child_process.h"
@@ -31,6 +32,9 @@ namespace {
 constexpr Seconds kCommitEvery{1.0};
 // Seconds older than a day become minutes; done often, each time is short.
 constexpr Seconds kCompactEvery{3600};
+// Setting a limit takes milliseconds. Less than the two seconds after which a job's client gives
+// up.
+constexpr Seconds kControlPatience{1.5};
 
 std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& devices,
                             std::size_t components) {
@@ -39,7 +43,8 @@ std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& dev
   return flags;
 }
 
-std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<PowerDevice>>& devices) {
+template <class Device>
+std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<Device>>& devices) {
   std::vector<PowerDevice*> out;
   out.reserve(devices.size());
   for (const auto& d : devices) out.push_back(d.get());
@@ -122,6 +127,7 @@ class Session final : public MarksHandler {
   std::optional<IntensityFeed> feed_;
   Meter meter_;
   std::optional<Ledger> ledger_;
+  std::vector<std::unique_ptr<PatientDevice>> controls_;
   std::unique_ptr<LimitGuard> guard_;
   std::optional<Controller> controller_;
   MarkRules rules_;
@@ -199,7 +205,6 @@ std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gp
 }
 
 void Session::MakeController() {
-  std::vector<PowerDevice*> steered;
   bool refused_shared = false;
   for (const auto& device : parts_.devices) {
     if (device->Info().kind != DeviceKind::kGpu) continue;
@@ -207,8 +212,9 @@ void Session::MakeController() {
       refused_shared = true;
       continue;
     }
-    steered.push_back(device.get());
+    controls_.push_back(std::make_unique<PatientDevice>(*device, kControlPatience));
   }
+  std::vector<PowerDevice*> steered = Borrow(controls_);
   if (steered.empty() && config_.policy.kind == PolicyKind::kNone) return;
 
   const bool steers = config_.policy.kind != PolicyKind::kNone;
@@ -517,7 +523,9 @@ RunOutcome Session::Run() {
   ledger_->CloseHostShare();
   Commit();
   const bool store_answers = recorder_.End({parts_.clock->Now(), exit_code_});
-  outcome.must_exit_hard = outcome.must_exit_hard || !store_answers;
+  const bool control_hangs =
+      std::ranges::any_of(controls_, [](const auto& c) { return c->Hangs(); });
+  outcome.must_exit_hard = outcome.must_exit_hard || control_hangs || !store_answers;
   outcome.exit_code = exit_code_;
   for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   outcome.data = recorder_.Load();

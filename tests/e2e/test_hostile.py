@@ -126,3 +126,27 @@ def test_a_command_that_trains_several_times_keeps_all_its_epochs(lowtide, fake_
     assert [e["index"] for e in report["epochs"]] == [0, 1, 2, 3, 4, 5]
     assert [e["metrics"]["trial"] for e in report["epochs"]] == [0, 0, 0, 1, 1, 1]
     assert any("begun anew" in e["message"] for e in report["events"])
+
+
+@pytest.mark.parametrize("functions", [["nvmlDeviceSetPowerManagementLimit"], []])
+def test_a_driver_that_hangs_holds_up_neither_the_job_nor_its_end(lowtide, fake_gpus, functions):
+    hang = {"kind": "TIMEOUT", "hang_s": 60, "from_s": 2, "functions": functions}
+    fake_gpus({"gpus": [{**ONE_GPU["gpus"][0], "faults": [hang]}]})
+    script = (
+        "import lowtide, sys, time\n"
+        "begun = time.monotonic()\n"
+        "for epoch in lowtide.epochs(range(20)):\n"
+        "    time.sleep(0.2)\n"
+        "print(time.monotonic() - begun)\n"
+        "sys.exit(7)\n"
+    )
+    begun = time.monotonic()
+    path = lowtide.folder / "report.json"
+    done = lowtide.call("run", "--json-report", path, "--policy", "fixed:200", "--", sys.executable, "-c", script)
+    assert done.returncode == 7
+    assert float(done.stdout) < 5.5  # four seconds of work
+    assert time.monotonic() - begun < 12
+    report = json.loads(path.read_text())
+    assert len(report["epochs"]) == 20
+    assert any("has not answered" in e["message"] for e in report["events"])
+    assert list((lowtide.state / "limits").glob("*.json")), "the next start must know what to put back"

@@ -168,6 +168,7 @@ Status ParseFault(const Json& json, const std::string& where, Fault& out) {
   r.Optional("to_call", out.to_call, [&](std::uint64_t& v) { r.Unsigned("to_call", v); });
   r.Bool("sticky", out.sticky);
   r.Number("by_j", out.by_j, 0);
+  r.Number("hang_s", out.hang_s, 0);
   for (const Json* f : r.Array("functions")) {
     if (f->is_string()) {
       out.functions.push_back(f->get<std::string>());

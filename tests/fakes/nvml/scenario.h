@@ -39,6 +39,7 @@ struct Fault {
   std::vector<std::string> functions;    // kError: empty means all
   bool sticky = false;  // also after `to_s`, until the process initialises NVML again
   double by_j = 0;
+  double hang_s = 0;  // kError: the call returns only after this long, of real time
 };
 
 struct GpuSpec {

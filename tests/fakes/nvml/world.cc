@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <numbers>
+#include <thread>
 #include <utility>
 
 #include "base/fd.h"
@@ -236,6 +238,14 @@ bool World::Active(const Fault& fault, unsigned int gpu, std::int64_t now) const
 }
 
 nvml::Return World::Call(unsigned int gpu, std::size_t function, std::int64_t init_ns) {
+  const Fault* const fault = FaultOf(gpu, function, init_ns);
+  if (fault == nullptr) return nvml::Return::kSuccess;
+  // Without the lock: others of this GPU's processes do not hang with it.
+  std::this_thread::sleep_for(std::chrono::duration<double>(fault->hang_s));
+  return fault->error;
+}
+
+const Fault* World::FaultOf(unsigned int gpu, std::size_t function, std::int64_t init_ns) {
   Lock lock(*state_);
   const std::int64_t now = Now();
   ApplyDue(now);
@@ -250,9 +260,9 @@ nvml::Return World::Call(unsigned int gpu, std::size_t function, std::int64_t in
     }
     const bool lingers =
         fault.sticky && fault.to_s && now >= ToNs(*fault.to_s) && init_ns < ToNs(*fault.to_s);
-    if (lingers || Active(fault, gpu, now)) return fault.error;
+    if (lingers || Active(fault, gpu, now)) return &fault;
   }
-  return nvml::Return::kSuccess;
+  return nullptr;
 }
 
 bool World::Blank(unsigned int gpu, std::int64_t now) const {

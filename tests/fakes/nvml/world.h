@@ -110,6 +110,8 @@ class World {
   void ReloadDriver(double down_s);
 
  private:
+  // Counts the call; the fault that it meets, or null.
+  const Fault* FaultOf(unsigned int gpu, std::size_t function, std::int64_t init_ns);
   class Lock;
 
   World(Scenario scenario, SharedState* state, bool shared)
