@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Builds and runs every test. Ends with the line "N passed, N failed, N skipped".
 # usage: scripts/test.sh [--quick | PART...]
-#   --quick  format, unit (everything but the sanitizers and clang-tidy)
-#   PART     format, unit, python, tidy, asan, tsan; without any, all of them
+#   --quick  format, unit, python, e2e (everything but the sanitizers and clang-tidy)
+#   PART     format, unit, python, e2e, tidy, asan, tsan; without any, all of them
 # LOWTIDE_TEST_DATA names a folder of data that may not be redistributed; tests that need it are
 # skipped without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all_parts=(format unit python tidy asan tsan)
+all_parts=(format unit python e2e tidy asan tsan)
 parts=("$@")
 case "${1:-}" in
   "") parts=("${all_parts[@]}") ;;
-  --quick) parts=(format unit python) ;;
+  --quick) parts=(format unit python e2e) ;;
 esac
 for part in "${parts[@]}"; do
   if ! [[ " ${all_parts[*]} " == *" $part "* ]]; then
@@ -106,6 +106,15 @@ python() {
   local junit=$results/pytest.xml
   "$python" -m pytest -q -p no:cacheprovider --junitxml="$junit" >"$results/pytest.log" 2>&1 ||
     tail -n 60 "$results/pytest.log"
+  add_junit "$junit"
+}
+
+# The whole program, with real child processes and the fake NVML library.
+e2e() {
+  say "end to end"
+  local junit=$results/e2e.xml
+  LOWTIDE_BUILD=build/dev "$python" -m pytest -q -p no:cacheprovider --junitxml="$junit" tests/e2e >"$results/e2e.log" 2>&1 ||
+    tail -n 80 "$results/e2e.log"
   add_junit "$junit"
 }
 

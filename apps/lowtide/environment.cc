@@ -1,5 +1,7 @@
 #include "environment.h"
 
+#include "base/log.h"
+
 #include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -47,7 +49,7 @@ std::filesystem::path StateDirectory() {
 }
 
 int PrintError(const Error& error) {
-  PrintToStandardError("lowtide: error: {}\n", error.message);
+  WriteToStandardError(fmt::format("lowtide: error: {}\n", error.message));
   return ExitCodeFor(error.code);
 }
 

@@ -1,8 +1,6 @@
 // The one place that reads the process environment: everything below apps/ takes values.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
 #include "base/result.h"
 
 namespace lowtide::cli {
@@ -25,12 +22,6 @@ std::vector<std::pair<std::string, std::string>> EnvironmentStartingWith(std::st
 // where there is none (cron, some services), the home of this user.
 std::filesystem::path StateDirectory();
 inline std::filesystem::path StorePath() { return StateDirectory() / "lowtide.db"; }
-
-// As fmt::print(stderr, ...), which throws where standard error cannot be written to.
-template <class... Args>
-void PrintToStandardError(fmt::format_string<Args...> format, Args&&... args) {
-  WriteToStandardError(fmt::format(format, std::forward<Args>(args)...));
-}
 
 // Prints "lowtide: error: <message>" on standard error; returns the exit code for it.
 int PrintError(const Error& error);

@@ -26,16 +26,19 @@ Result<double> ParseIntensity(const std::string& text) {
 }  // namespace
 
 void AddIntensityOptions(CLI::App& app, IntensityFlags& flags) {
-  app.add_option("--intensity", flags.intensity,
-                 "Carbon intensity in gCO2e/kWh, the same at all times (default: not set)")
-      ->type_name("N")
-      ->group(kGroup)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  CLI::Option* const constant =
+      app.add_option("--intensity", flags.intensity,
+                     "Carbon intensity in gCO2e/kWh, the same at all times (default: not set)")
+          ->type_name("N")
+          ->group(kGroup)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  // So that one typed drops the other where a setting gives it.
   app.add_option("--trace", flags.trace,
                  "Carbon intensity over time in gCO2e/kWh, from a CSV file with a UTC time in the "
                  "first column; COLUMN defaults to the zone's column, or to the only one (default: "
                  "not set)")
       ->type_name("FILE[:COLUMN]")
+      ->excludes(constant)
       ->group(kGroup)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--zone", flags.zone,
@@ -47,11 +50,6 @@ void AddIntensityOptions(CLI::App& app, IntensityFlags& flags) {
 }
 
 Result<std::unique_ptr<Source>> MakeSource(const IntensityFlags& flags) {
-  if (!flags.intensity.empty() && !flags.trace.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--intensity {} and --trace {} exclude each other; give one of them",
-                            flags.intensity.substr(0, 64), flags.trace));
-  }
   IntensityOptions options;
   std::string blamed = "--zone";
   if (!flags.intensity.empty()) {

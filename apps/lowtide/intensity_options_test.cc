@@ -62,8 +62,11 @@ TEST(IntensityOptionsTest, ErrorsNameOptionValueAndWhatIsAllowed) {
   EXPECT_THAT(ErrorOf({"--trace", "none.csv"}, Code::kNotFound),
               AllOf(HasSubstr("--trace"), HasSubstr("none.csv")));
   EXPECT_THAT(ErrorOf({"--trace", "a.csv:"}), AllOf(HasSubstr("--trace"), HasSubstr("a.csv:")));
-  EXPECT_THAT(ErrorOf({"--trace", "a.csv", "--intensity", "1"}),
-              AllOf(HasSubstr("--trace a.csv"), HasSubstr("--intensity 1")));
+}
+
+TEST(IntensityOptionsTest, AConstantAndATraceExcludeEachOther) {
+  EXPECT_THROW(FromArguments({"--trace", "a.csv", "--intensity", "1"}), CLI::ExcludesError);
+  EXPECT_THROW(FromArguments({"--intensity", "1", "--trace", "a.csv"}), CLI::ExcludesError);
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ std::vector<std::string> VerbNames(const CLI::App& app) {
 int UsageError(const CLI::App& app, std::string message) {
   std::ranges::replace(message, '\n', ' ');
   const auto chosen = app.get_subcommands();
-  PrintToStandardError("lowtide: error: {} (see: lowtide{} --help)\n", message,
-                       chosen.empty() ? "" : " " + chosen.front()->get_name());
+  WriteToStandardError(fmt::format("lowtide: error: {} (see: lowtide{} --help)\n", message,
+                                   chosen.empty() ? "" : " " + chosen.front()->get_name()));
   return ExitCodeFor(Code::kInvalidArgument);
 }
 
@@ -185,11 +185,11 @@ int main(int argc, char** argv) {
   try {
     exit_code = lowtide::cli::Main(argc, argv);
   } catch (const std::exception& e) {
-    lowtide::cli::PrintToStandardError("lowtide: error: {}\n", e.what());
+    lowtide::WriteToStandardError(fmt::format("lowtide: error: {}\n", e.what()));
   }
   // A full disk shows only now.
   if (std::fflush(stdout) != 0 && exit_code == 0) {
-    lowtide::cli::PrintToStandardError("lowtide: error: cannot write to standard output\n");
+    lowtide::WriteToStandardError("lowtide: error: cannot write to standard output\n");
     exit_code = 1;
   }
   return exit_code;

@@ -53,7 +53,8 @@ int BecomeCommand(const std::vector<std::string>& command) {
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
   const int error_number = errno;
-  PrintToStandardError("lowtide: error: {}: {}\n", command[0], std::strerror(error_number));
+  WriteToStandardError(
+      fmt::format("lowtide: error: {}: {}\n", command[0], std::strerror(error_number)));
   return error_number == ENOENT ? 127 : 126;
 }
 
@@ -167,7 +168,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   RunPrinter printer(live ? LiveTable::kShow : LiveTable::kHide, config.ledger.pue);
   const RunOutcome outcome = RunCommand(std::move(config), std::move(parts), printer);
   if (outcome.start_error) {
-    PrintToStandardError("lowtide: error: {}\n", outcome.start_error->message);
+    WriteToStandardError(fmt::format("lowtide: error: {}\n", outcome.start_error->message));
   } else {
     const Report report = BuildReport(outcome.data, RunCounterfactuals(outcome.data));
     PrintReport(flags, report, printer.ShownEpochs());

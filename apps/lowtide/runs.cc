@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "environment.h"
 #include "run/codecarbon_file.h"
 #include "run/report.h"
@@ -102,8 +103,9 @@ Status List(const ListOptions& options) {
     return {};
   }
   if (runs.empty()) {
-    PrintToStandardError("lowtide: no runs{}\n",
-                         options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name));
+    WriteToStandardError(
+        fmt::format("lowtide: no runs{}\n",
+                    options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name)));
     return {};
   }
   Print(FormatRunListHeader() + "\n");
@@ -132,7 +134,7 @@ Status WriteReport(const ReportOptions& options) {
   if (options.json) {
     Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
-    PrintToStandardError("lowtide: wrote {}\n", options.html);
+    WriteToStandardError(fmt::format("lowtide: wrote {}\n", options.html));
   }
   return {};
 }
@@ -162,10 +164,11 @@ void SayExported(const ExportOptions& options, std::size_t written, std::size_t 
     Print(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
     return;
   }
-  PrintToStandardError("lowtide: wrote {} run{} to {}", written, written == 1 ? "" : "s",
-                       options.output);
-  if (written < asked) PrintToStandardError("; {} of them were there already", asked - written);
-  PrintToStandardError("\n");
+  WriteToStandardError(fmt::format("lowtide: wrote {} run{} to {}", written,
+                                   written == 1 ? "" : "s", options.output));
+  if (written < asked)
+    WriteToStandardError(fmt::format("; {} of them were there already", asked - written));
+  WriteToStandardError("\n");
 }
 
 Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>& reports) {
@@ -216,57 +219,57 @@ CLI::Option* LastWins(CLI::App& app, const std::string& names, T& value, const s
   return app.add_option(names, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-constexpr const char* kIdHelp = "run id, a unique beginning of one, or \"last\"";
+constexpr const char* kIdHelp = "Run id, a unique beginning of one, or \"last\"";
 
 void AddList(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App& app = *runs.add_subcommand("list", "list past runs, newest first");
-  LastWins(app, "--name", options->name, "only runs of this name (default: all)");
-  LastWins(app, "--limit", options->limit, "at most this many runs (default: 20)")
+  CLI::App& app = *runs.add_subcommand("list", "List past runs, newest first");
+  LastWins(app, "--name", options->name, "Only runs of this name (default: all)");
+  LastWins(app, "--limit", options->limit, "At most this many runs (default: 20)")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--json", options->json, "print JSON: {\"runs\": [...]}");
+  app.add_flag("--json", options->json, "Print JSON: {\"runs\": [...]}");
   app.callback([options, &exit_code] { Finish(List(*options), exit_code); });
 }
 
 void AddShow(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App& app = *runs.add_subcommand("show", "print the report of a run");
+  CLI::App& app = *runs.add_subcommand("show", "Print the report of a run");
   app.add_option("id", options->id, kIdHelp)->required();
-  app.add_flag("--json", options->json, "print the JSON report");
+  app.add_flag("--json", options->json, "Print the JSON report");
   app.callback([options, &exit_code] { Finish(Show(*options), exit_code); });
 }
 
 void AddReport(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App& app = *runs.add_subcommand("report", "write the report of a run as an HTML page");
+  CLI::App& app = *runs.add_subcommand("report", "Write the report of a run as one HTML page");
   app.add_option("id", options->id, kIdHelp)->required();
-  LastWins(app, "--html", options->html, "file to write; one that is there is replaced")
+  LastWins(app, "--html", options->html, "File to write; one that is there is replaced")
       ->required();
-  app.add_flag("--json", options->json, "print {\"run_id\", \"html\"} when done");
+  app.add_flag("--json", options->json, "Print {\"run_id\", \"html\"} when done");
   app.callback([options, &exit_code] { Finish(WriteReport(*options), exit_code); });
 }
 
 void AddExport(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App& app = *runs.add_subcommand("export", "write runs as JSON or as codecarbon's CSV");
+  CLI::App& app = *runs.add_subcommand("export", "Write runs as JSON or as codecarbon's CSV");
   app.add_option("ids", options->ids, kIdHelp);
-  app.add_flag("--all", options->all, "every run that has ended");
+  app.add_flag("--all", options->all, "Every run that has ended");
   LastWins(app, "--format", options->format,
            "json: full reports; codecarbon: its 38 columns, kg and kWh")
       ->required()
       ->check(CLI::IsMember({"json", "codecarbon"}));
   LastWins(app, "--output", options->output,
-           "file (default: standard output); JSON replaces it, codecarbon rows are appended, "
+           "File (default: standard output); JSON replaces it, codecarbon rows are appended, "
            "leaving out runs that are in it");
   app.add_flag("--json", options->json,
-               "with --output, print {\"output\", \"written\", \"runs\"} when done");
+               "With --output, print {\"output\", \"written\", \"runs\"} when done");
   app.callback([options, &exit_code] { Finish(Export(*options), exit_code); });
 }
 
 }  // namespace
 
 void AddRunsVerb(CLI::App& app, int& exit_code) {
-  CLI::App& runs = *app.add_subcommand("runs", "list, show and export past runs");
+  CLI::App& runs = *app.add_subcommand("runs", "List, show and export past runs");
   runs.require_subcommand(1);
   AddList(runs, exit_code);
   AddShow(runs, exit_code);

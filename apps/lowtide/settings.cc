@@ -23,9 +23,9 @@ constexpr std::string_view kPrefix = "LOWTIDE_";
 
 // Variables with a meaning of their own; see the reference of the environment.
 constexpr std::array<std::string_view, 10> kNotSettings = {
-    "LOWTIDE_SOCKET",     "LOWTIDE_RUN_ID",       "LOWTIDE_NVML_LIBRARY", "LOWTIDE_STATE_DIR",
-    "LOWTIDE_BATCH_SIZE", "LOWTIDE_DEBUG",        "LOWTIDE_TEST_DATA",    "LOWTIDE_UPDATE_GOLDEN",
-    "LOWTIDE_DATA_DIR",   "LOWTIDE_POWERCAP_ROOT"};
+    "LOWTIDE_SOCKET",        "LOWTIDE_RUN_ID",     "LOWTIDE_NVML_LIBRARY", "LOWTIDE_POWERCAP_ROOT",
+    "LOWTIDE_STATE_DIR",     "LOWTIDE_BATCH_SIZE", "LOWTIDE_DEBUG",        "LOWTIDE_TEST_DATA",
+    "LOWTIDE_UPDATE_GOLDEN", "LOWTIDE_DATA_DIR"};
 
 std::string NormalKey(std::string_view key) {
   std::string out(key);

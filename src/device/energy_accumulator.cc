@@ -120,7 +120,7 @@ std::optional<double> EnergyAccumulator::DisagreementPct() const {
   return 100 * (both_counter_ / both_integrated_ - 1);
 }
 
-std::string EnergyAccumulator::Method() const {
+std::string_view EnergyAccumulator::Method() const {
   switch (counter_) {
     case CounterState::kFrozen: return "integrated power (the energy counter stood still)";
     case CounterState::kDisagrees:

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "base/time.h"
 #include "base/units.h"
@@ -63,7 +63,7 @@ class EnergyAccumulator {
   // 100 x (counter / integrated power - 1) over the time both were seen; nothing before 1 s of it.
   std::optional<double> DisagreementPct() const;
   // "energy counter", "integrated power", "energy counter (first 2 s from integrated power)", ...
-  std::string Method() const;
+  std::string_view Method() const;
   std::optional<Watts> LastPower() const { return last_power_; }
 
  private:

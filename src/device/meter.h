@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct MeterReading {
   bool has_energy = false;
   Seconds gaps{0};
   int resets = 0;
-  std::string method;
+  std::string_view method;  // EnergyAccumulator::Method
   std::optional<double> disagreement_pct;
   std::optional<Error> trouble;  // the error of the latest read, while it lasts
 };

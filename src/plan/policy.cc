@@ -161,7 +161,8 @@ Result<Selector> ParseSelector(std::string_view text, double eta) {
   const auto colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const bool has_value = colon != std::string_view::npos;
-  const auto value = has_value ? ParseNumber(text.substr(colon + 1)) : std::nullopt;
+  std::optional<double> value;
+  if (has_value) value = ParseNumber(text.substr(colon + 1));
   Selector selector;
   if (name == "energy" && !has_value) {
     selector.kind = SelectorKind::kEnergy;

@@ -231,6 +231,26 @@ TEST_F(LimitGuardTest, ALimitThatSomebodyElseSetSinceIsLeftAlone) {
   EXPECT_FALSE(HasAbandonedLimits(folder_));
 }
 
+TEST_F(LimitGuardTest, AfterARebootTheDriversDefaultIsNotSomebodysChoice) {
+  Abandon("GPU-a", 260, 150);
+  a_.limit = a_.limits.preset;
+  std::vector<PowerDevice*> devices = {&a_};
+  EXPECT_TRUE(RestoreAbandoned(folder_, devices)[0].status);
+  EXPECT_EQ(a_.limit.v, 260);
+}
+
+TEST_F(LimitGuardTest, WithoutARebootTheDriversDefaultIs) {
+  const auto path = Abandon("GPU-a", 260, 150);
+  auto journal = ReadJournal(path);
+  ASSERT_TRUE(journal);
+  journal->owner.boot_id = ThisProcess()->boot_id;
+  ASSERT_TRUE(WriteJournal(path, *journal));
+  a_.limit = a_.limits.preset;
+  std::vector<PowerDevice*> devices = {&a_};
+  EXPECT_TRUE(RestoreAbandoned(folder_, devices)[0].status);
+  EXPECT_EQ(a_.limit.v, 300);
+}
+
 TEST_F(LimitGuardTest, AJournalStaysUntilItsDeviceIsThereAndObeys) {
   Abandon("GPU-a", 260, 150);
   std::vector<PowerDevice*> none;

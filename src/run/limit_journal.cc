@@ -23,15 +23,15 @@ constexpr double kRoundingWatts = 1.0;
 
 bool SameLimit(Watts a, Watts b) { return std::abs(a.v - b.v) < kSameLimitWatts; }
 
-Error Malformed(const std::filesystem::path& path, std::string_view what) {
-  return {Code::kDataLoss, fmt::format("{}: {}", path.string(), what)};
+Error Malformed(const std::string& name, std::string_view what) {
+  return {Code::kDataLoss, fmt::format("{}: {}", name, what)};
 }
 
-Result<JournaledLimit> ParseLimit(const std::filesystem::path& path, const Json& item) {
+Result<JournaledLimit> ParseLimit(const std::string& name, const Json& item) {
   const auto uuid = JsonString(item, "uuid");
   const auto original = JsonNumber(item, "original_w");
   if (!uuid || !original) {
-    return std::unexpected(Malformed(path, "an entry lacks uuid or original_w"));
+    return std::unexpected(Malformed(name, "an entry lacks uuid or original_w"));
   }
   JournaledLimit limit{*uuid, Watts(*original), {}};
   if (const auto it = item.find("applied_w"); it != item.end() && it->is_array()) {
@@ -42,7 +42,23 @@ Result<JournaledLimit> ParseLimit(const std::filesystem::path& path, const Json&
   return limit;
 }
 
-RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* const> devices) {
+enum class Boot : std::uint8_t { kSame, kAnother };
+
+// Whether the machine has been started anew since the journal was written.
+Boot BootSince(const LimitJournal& journal) {
+  const auto self = ThisProcess();
+  return self && self->boot_id == journal.owner.boot_id ? Boot::kSame : Boot::kAnother;
+}
+
+// A limit that stands where the run, or a reboot after it, has put it.
+bool IsOurDoing(const JournaledLimit& limit, Watts now, PowerDevice& device, Boot boot) {
+  if (IsOurs(now, limit.applied)) return true;
+  const auto limits = device.Limits();
+  return boot == Boot::kAnother && limits && SameLimit(limits->preset, now);
+}
+
+RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* const> devices,
+                          Boot boot) {
   const auto it = std::ranges::find_if(
       devices, [&](const PowerDevice* d) { return d->Info().uuid == limit.uuid; });
   if (it == devices.end()) {
@@ -55,7 +71,7 @@ RestoreOutcome RestoreOne(const JournaledLimit& limit, std::span<PowerDevice* co
     if (SameLimit(*now, limit.original)) {
       return {limit.uuid, {}, fmt::format("{}: at {:.0f} W already", limit.uuid, now->v)};
     }
-    if (!IsOurs(*now, limit.applied)) {
+    if (!IsOurDoing(limit, *now, device, boot)) {
       return {limit.uuid,
               {},
               fmt::format("{}: left at {:.0f} W, which somebody else has set since", limit.uuid,
@@ -81,7 +97,7 @@ std::filesystem::path JournalPath(const std::filesystem::path& folder, const std
   return folder / (run_id + ".json");
 }
 
-Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal) {
+std::string FormatJournal(const LimitJournal& journal) {
   Json limits = Json::array();
   for (const JournaledLimit& limit : journal.limits) {
     Json applied = Json::array();
@@ -94,12 +110,20 @@ Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journ
                       {"start_ticks", journal.owner.start_ticks},
                       {"boot_id", journal.owner.boot_id},
                       {"limits", std::move(limits)}};
-  return WriteFileDurably(path, DumpJsonPretty(document) + "\n");
+  return DumpJsonPretty(document) + "\n";
+}
+
+Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal) {
+  return WriteFileDurably(path, FormatJournal(journal));
 }
 
 Result<LimitJournal> ReadJournal(const std::filesystem::path& path) {
   LOWTIDE_TRY(const std::string text, ReadFile(path, kMaxJournalBytes));
-  LOWTIDE_TRY(const Json document, ParseJson(text, path.string()));
+  return ParseJournal(text, path.string());
+}
+
+Result<LimitJournal> ParseJournal(std::string_view text, const std::string& name) {
+  LOWTIDE_TRY(const Json document, ParseJson(text, name));
   const auto run_id = JsonString(document, "run_id");
   const auto pid = JsonNumber(document, "pid");
   const auto start = JsonNumber(document, "start_ticks");
@@ -107,13 +131,13 @@ Result<LimitJournal> ReadJournal(const std::filesystem::path& path) {
   const auto limits = document.is_object() ? document.find("limits") : document.end();
   if (!run_id || !pid || !start || !boot || limits == document.end() || !limits->is_array() ||
       std::abs(*pid) > 1e9 || std::abs(*start) > 1e17) {
-    return std::unexpected(Malformed(path, "not a journal of power limits"));
+    return std::unexpected(Malformed(name, "not a journal of power limits"));
   }
   LimitJournal journal;
   journal.run_id = *run_id;
   journal.owner = {static_cast<std::int64_t>(*pid), static_cast<std::int64_t>(*start), *boot};
   for (const Json& item : *limits) {
-    LOWTIDE_TRY(JournaledLimit limit, ParseLimit(path, item));
+    LOWTIDE_TRY(JournaledLimit limit, ParseLimit(name, item));
     journal.limits.push_back(std::move(limit));
   }
   return journal;
@@ -159,9 +183,10 @@ Result<JournalLock> JournalLock::Acquire(const std::filesystem::path& folder, Se
 std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
                                            const LimitJournal& journal,
                                            std::span<PowerDevice* const> devices) {
+  const Boot boot = BootSince(journal);
   std::vector<RestoreOutcome> outcomes;
   for (const JournaledLimit& limit : journal.limits) {
-    outcomes.push_back(RestoreOne(limit, devices));
+    outcomes.push_back(RestoreOne(limit, devices, boot));
   }
   // A limit that could not be put back keeps its journal: the next start tries again.
   if (std::ranges::all_of(outcomes, [](const auto& o) { return o.status.has_value(); })) {

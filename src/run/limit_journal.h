@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -32,6 +34,9 @@ struct LimitJournal {
 // <folder>/<run id>.json, written durably.
 std::filesystem::path JournalPath(const std::filesystem::path& folder, const std::string& run_id);
 Status WriteJournal(const std::filesystem::path& path, const LimitJournal& journal);
+// kDataLoss, naming `name`, for what is no journal.
+Result<LimitJournal> ParseJournal(std::string_view text, const std::string& name);
+std::string FormatJournal(const LimitJournal& journal);
 Result<LimitJournal> ReadJournal(const std::filesystem::path& path);
 // Every readable journal in the folder; unreadable ones are skipped (and named in `bad`).
 std::vector<std::pair<std::filesystem::path, LimitJournal>> ListJournals(
@@ -60,7 +65,8 @@ struct RestoreOutcome {
 bool IsOurs(Watts now, std::span<const Watts> applied);
 
 // Puts back the limits of one journal and removes it when every device is done with. A limit that
-// somebody else has changed since is left alone. The caller holds the JournalLock.
+// somebody else has changed since is left alone; one that stands at the driver's default after a
+// reboot was changed by the reboot, and is put back. The caller holds the JournalLock.
 std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
                                            const LimitJournal& journal,
                                            std::span<PowerDevice* const> devices);

@@ -141,8 +141,10 @@ struct Recorder::Shared {
       return;
     }
     if (!std::exchange(waiting, true)) {
-      Tell("warning", "the run is not kept in the store for the moment, and is written once it "
-                      "answers: " + status.error().message);
+      Tell("warning",
+           "the run is not kept in the store for the moment, and is written once it "
+           "answers: " +
+               status.error().message);
     }
     if (rest.begin) work.begin = std::move(rest.begin);
     if (rest.update) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 
 #include "device/patient_device.h"
 #include "device/simulated/simulated_gpu.h"
@@ -57,10 +58,11 @@ Seconds CpuTime(const rusage& used) {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-std::map<std::string, double> Finite(const MarkMetrics& metrics) {
+// The store keeps a NaN, and every report shows it as null: a diverged loss must not vanish.
+std::map<std::string, double> ToNumbers(const MarkMetrics& metrics) {
   std::map<std::string, double> out;
   for (const auto& [name, value] : metrics) {
-    if (value) out[name] = *value;
+    out[name] = value.value_or(std::numeric_limits<double>::quiet_NaN());
   }
   return out;
 }
@@ -377,13 +379,13 @@ void Session::Account(const Mark& mark) {
     if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kWorking);
     if (controller_) controller_->OnEpochBegin(ControlNow());
   } else if (const auto* end = std::get_if<EpochEndMark>(&mark)) {
-    ledger_->AddMetrics(Finite(end->metrics));
+    ledger_->AddMetrics(ToNumbers(end->metrics));
     EndEpoch();
   } else if (const auto* step = std::get_if<StepMark>(&mark)) {
     ledger_->AddSteps(step->count);
     if (controller_) controller_->OnStep(ControlNow(), static_cast<int>(step->count));
   } else if (const auto* metrics = std::get_if<MetricsMark>(&mark)) {
-    ledger_->AddMetrics(Finite(metrics->metrics));
+    ledger_->AddMetrics(ToNumbers(metrics->metrics));
   } else if (const auto* total = std::get_if<TotalEpochsMark>(&mark)) {
     total_epochs_ = total->value;
   } else if (const auto* batch = std::get_if<BatchSizeMark>(&mark)) {
@@ -498,7 +500,8 @@ RunOutcome Session::Run() {
   } else {
     exit_code_ = child.error().code == Code::kNotFound ? 127 : 126;
     outcome.start_error = child.error();
-    Event("warning", "the command could not be started: " + child.error().message);
+    // The caller tells of it.
+    Event("info", "the command could not be started: " + child.error().message);
   }
 
   // The limits first: whatever else goes wrong, they are back.

@@ -84,7 +84,7 @@ class RunObserver {
 struct RunOutcome {
   std::string run_id;
   int exit_code = 1;
-  // The command could not be started; nothing was recorded. 127 or 126 is in exit_code.
+  // The command could not be started: 127 or 126 is in exit_code, and the record says why.
   std::optional<Error> start_error;
   // Everything about the run, read back from the store; when there is no store, as kept in memory.
   RunData data;

@@ -14,9 +14,13 @@ if [ "$says" != "lowtide $version" ]; then
   echo "installed lowtide says '$says', not 'lowtide $version'"
   exit 1
 fi
-for file in share/doc/lowtide/README.md share/doc/lowtide/LICENSE share/doc/lowtide/NOTICE; do
-  if [ ! -s "$prefix/$file" ]; then
-    echo "not installed: $file"
+for file in README.md LICENSE NOTICE docs/README.md docs/reference/cli.md examples/digits.py; do
+  if [ ! -s "$prefix/share/doc/lowtide/$file" ]; then
+    echo "not installed: share/doc/lowtide/$file"
     exit 1
   fi
 done
+if ! grep -q '^# Lowtide$' "$prefix/share/doc/lowtide/README.md"; then
+  echo "share/doc/lowtide/README.md is not the project's README"
+  exit 1
+fi

@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto end = std::min(rest.find('\0'), rest.size());
     std::FILE* out = std::fopen((zone.folder / file).c_str(), "w");
     if (out == nullptr) std::abort();
-    std::fwrite(rest.data(), 1, end, out);
+    if (end > 0) std::fwrite(rest.data(), 1, end, out);
     std::fclose(out);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

@@ -13,7 +13,7 @@ template <class T>
 T Take(const std::uint8_t*& data, std::size_t& size) {
   T value{};
   const std::size_t n = std::min(size, sizeof value);
-  std::memcpy(&value, data, n);
+  if (n > 0) std::memcpy(&value, data, n);
   data += n;
   size -= n;
   return value;

@@ -22,6 +22,8 @@ void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+bool StartsSign(char c) { return c == '(' || static_cast<unsigned char>(c) >= 0x80; }
+
 // "64-core", "dual-core", "quad-core".
 bool IsCoreCount(std::string_view word) {
   constexpr std::string_view kEnd = "-core";
@@ -68,10 +70,13 @@ std::string NormalizeCpuName(std::string_view name) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  // The no-break space, the zero-width space and the signs are UTF-8.
-  for (const std::string_view sign :
-       {"(r)", "(tm)", "(oem only)", "\xc2\xae", "\xe2\x84\xa2", "\xc2\xa0", "\xe2\x80\x8b"}) {
-    ReplaceAll(text, sign, " ");
+  // A table has thousands of names and few of them signs: most are done after one look.
+  if (std::ranges::any_of(text, StartsSign)) {
+    // The no-break space, the zero-width space and the signs are UTF-8.
+    for (const std::string_view sign :
+         {"(r)", "(tm)", "(oem only)", "\xc2\xae", "\xe2\x84\xa2", "\xc2\xa0", "\xe2\x80\x8b"}) {
+      ReplaceAll(text, sign, " ");
+    }
   }
   text.resize(std::min(text.find('@'), text.size()));
 
@@ -88,7 +93,12 @@ std::string NormalizeCpuName(std::string_view name) {
     kept.push_back(word);
   }
   if (kept.size() > 1 && kept.back() == "0" && kept[0] == "xeon") kept.pop_back();
-  return fmt::format("{}", fmt::join(kept, " "));
+  std::string key;
+  for (const std::string_view word : kept) {
+    if (!key.empty()) key += ' ';
+    key += word;
+  }
+  return key;
 }
 
 Result<TdpTable> TdpTable::Parse(std::string_view csv, std::string file_name) {
