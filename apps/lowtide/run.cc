@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "device/patient_device.h"
 #include "environment.h"
 #include "forecast/day_persistence.h"
 #include "grid/make_source.h"
@@ -74,14 +76,20 @@ std::unique_ptr<Store> OpenStore(const RunFlags& flags) {
   return nullptr;
 }
 
-// What a killed run left behind is put right before anything is measured.
-void RestoreFromEarlierRuns(const Machine& machine, const std::filesystem::path& folder) {
-  if (!HasAbandonedLimits(folder)) return;
+// What a killed run left behind is put right before anything is measured. False when a driver
+// hangs.
+bool RestoreFromEarlierRuns(const Machine& machine, const std::filesystem::path& folder) {
+  if (!HasAbandonedLimits(folder)) return true;
+  std::vector<std::unique_ptr<PatientDevice>> controls;
   std::vector<PowerDevice*> devices;
-  for (const auto& d : machine.devices) devices.push_back(d.get());
+  for (const auto& d : machine.devices) {
+    controls.push_back(std::make_unique<PatientDevice>(*d, Seconds(5)));
+    devices.push_back(controls.back().get());
+  }
   for (const RestoreOutcome& o : RestoreAbandoned(folder, devices)) {
     LogWarning("after a run that was cut off: " + o.message);
   }
+  return std::ranges::none_of(controls, [](const auto& c) { return c->Hangs(); });
 }
 
 // A report that cannot be written is better known before the training than after it.
@@ -136,7 +144,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, *source));
   config.runtime_folder = RuntimeFolder();
   for (const std::string& warning : machine.warnings) LogWarning(warning);
-  RestoreFromEarlierRuns(machine, config.limits_folder);
+  if (!RestoreFromEarlierRuns(machine, config.limits_folder)) machine.driver_hangs = true;
 
   const std::unique_ptr<Store> store = OpenStore(flags);
   const DayPersistence forecaster;

@@ -160,9 +160,10 @@ class Client {
   struct State {
     pid_t pid = ::getpid();
     std::mutex mutex;
-    int fd = -1;  // guarded by mutex, as are the two below
+    int fd = -1;  // guarded by mutex, as are the three below
     std::string received;
     Time::duration budget{};
+    Time::time_point refilled_at = Time::now();
     std::atomic<bool> lost{false};
     State* ancestor = nullptr;  // of the process that forked this one; kept, never touched
   };
@@ -257,8 +258,9 @@ class Client {
   }
 
   // One line there, one line back; false when Lowtide is stuck, gone or not understood.
-  static bool Ask(State& state, const std::string& line, Reply& reply) {
+  bool Ask(State& state, const std::string& line, Reply& reply) const {
     const auto started = Time::now();
+    Refill(state, started);
     std::size_t sent = 0;
     while (sent < line.size()) {
       const auto n = ::send(state.fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
@@ -311,6 +313,13 @@ class Client {
     if (left <= 0) return false;
     const int ready = ::poll(&watched, 1, left);
     return ready > 0 || (ready < 0 && errno == EINTR);
+  }
+
+  // What is used up comes back as time passes: beside the budget, marks may cost a hundredth of it.
+  void Refill(State& state, Time::time_point now) const {
+    const auto back = (now - state.refilled_at) / 100;
+    state.refilled_at = now;
+    state.budget = std::min<Time::duration>(options_.budget, state.budget + back);
   }
 
   static void Charge(State& state, Time::time_point started) {

@@ -1,8 +1,8 @@
 """Tell Lowtide how a training goes: epochs, steps, metrics, batch size.
 
 Under ``lowtide run -- python train.py`` these calls mark the progress of the run; anywhere else they
-do nothing. They never raise on Lowtide's account and cost the training at most two seconds in total
-if Lowtide is stuck or gone. Standard library only::
+do nothing. They never raise on Lowtide's account and cost the training at most two seconds
+in total if Lowtide is stuck or gone. Standard library only::
 
     import lowtide
 

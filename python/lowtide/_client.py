@@ -29,6 +29,9 @@ MAX_DELAY_S = 60.0
 # only what goes beyond the grace is charged.
 BUDGET_S = 2.0
 GRACE_S = 0.02
+# What is used up comes back as time passes, so that a month of small hiccups does not end the marks:
+# beside the budget they may cost this share of the time.
+REFILL_SHARE = 0.01
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 
 # Set by torchrun, Open MPI, MPICH and Intel MPI, Slurm.
@@ -119,6 +122,7 @@ class Client:
         self._socket: Optional[socket.socket] = None
         self._received = b""
         self._budget_s = BUDGET_S
+        self._refilled_at = time.monotonic()
         self._lost = not path
 
     def active(self) -> bool:
@@ -222,6 +226,7 @@ class Client:
         assert self._socket is not None
         line = json.dumps(mark, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         started = time.monotonic()
+        self._refill(started)
         self._socket.settimeout(self._left(started))
         self._socket.sendall(line.encode("utf-8") + b"\n", _NO_SIGNAL)
         while b"\n" not in self._received:
@@ -245,6 +250,10 @@ class Client:
         if left <= 0:
             raise Lost("no answer in time")
         return left
+
+    def _refill(self, now: float) -> None:
+        passed, self._refilled_at = now - self._refilled_at, now
+        self._budget_s = min(BUDGET_S, self._budget_s + REFILL_SHARE * max(0.0, passed))
 
     def _charge(self, started: float) -> None:
         self._budget_s -= max(0.0, time.monotonic() - started - GRACE_S)

@@ -78,6 +78,20 @@ def test_slow_answers_use_up_the_budget(server, monkeypatch):
     assert not lowtide.active()
 
 
+def test_hiccups_of_a_long_training_do_not_end_its_marks(server, monkeypatch):
+    monkeypatch.setattr(_client, "BUDGET_S", 0.1)
+
+    def slowly(mark):
+        time.sleep(0.05)
+        return b'{"ok":true}\n'
+
+    server.script = slowly
+    for _ in range(10):
+        lowtide.step()
+        _client.current()._refilled_at -= 10  # ten seconds of training
+    assert lowtide.active()
+
+
 def test_a_full_queue_is_waited_for_but_not_long(socket_path, monkeypatch):
     monkeypatch.setenv("LOWTIDE_SOCKET", socket_path)
     monkeypatch.setattr(_client, "BUDGET_S", 0.3)
