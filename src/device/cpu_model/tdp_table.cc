@@ -52,15 +52,21 @@ bool IsNoise(std::string_view word) {
   return std::ranges::find(kNoise, word) != kNoise.end() || IsCoreCount(word);
 }
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 std::vector<std::string_view> Words(std::string_view text) {
   std::vector<std::string_view> words;
-  while (true) {
-    const auto from = text.find_first_not_of(" \t\r\n");
-    if (from == std::string_view::npos) return words;
-    const auto to = std::min(text.find_first_of(" \t\r\n", from), text.size());
+  for (std::size_t from = 0; from < text.size();) {
+    if (IsBlank(text[from])) {
+      ++from;
+      continue;
+    }
+    std::size_t to = from;
+    while (to < text.size() && !IsBlank(text[to])) ++to;
     words.push_back(text.substr(from, to - from));
-    text.remove_prefix(to);
+    from = to;
   }
+  return words;
 }
 
 }  // namespace
