@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -13,6 +14,9 @@ if not os.environ.get("LOWTIDE_TEST_INSTALLED"):
     sys.path.insert(0, os.path.join(_ROOT, "python"))
 
 from marks_server import MarksServer  # noqa: E402
+
+# A test run in the background of a script starts with it ignored, and its children with it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 RANK_VARIABLES = [
     "LOCAL_RANK",

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LOWTIDE_BUILD", ROOT / "build" / "dev")).resolve()
 PROGRAM = BUILD / "bin" / "lowtide"
+
+# A test run in the background of a script starts with these ignored, and its children with it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Lowtide:
