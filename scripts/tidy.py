@@ -4,7 +4,7 @@
 usage: tidy.py [--all | FILE.cc...]
 Without arguments the sources of the product; --all takes the tests too (they are many and slow).
 A source that passed is remembered under ~/.cache/lowtide-tidy by the content of all it includes from
-this repository, of .clang-tidy and of its compile command.
+this repository, of the .clang-tidy above it and of its compile command.
 """
 
 import concurrent.futures
@@ -40,8 +40,14 @@ def object_of(entry):
     return words[words.index("-o") + 1]
 
 
+def settings_of(file):
+    return [p / ".clang-tidy" for p in file.parents if p.is_relative_to(ROOT) and (p / ".clang-tidy").exists()]
+
+
 def key_of(entry, files):
-    digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    digest = hashlib.sha256()
+    for settings in settings_of(pathlib.Path(entry["file"])):
+        digest.update(settings.read_bytes())
     digest.update(entry["command"].replace(str(ROOT), "").encode())
     for file in sorted({f for f in files if f.is_relative_to(ROOT)} | {pathlib.Path(entry["file"])}):
         digest.update(str(file.relative_to(ROOT)).encode())

@@ -150,6 +150,7 @@ Result<int> Doctor(const DoctorFlags& flags) {
   if (flags.cpu_threads > 0) options.cpu_threads = flags.cpu_threads;
   LOWTIDE_TRY(const Machine machine, OpenMachine(clock, options));
   std::vector<Finding> findings;
+  findings.reserve(machine.devices.size());
   for (const auto& device : machine.devices) findings.push_back(Examine(*device, clock));
   const bool abandoned = HasAbandonedLimits(StateDirectory() / "limits");
   if (flags.json) {

@@ -150,6 +150,7 @@ Result<PowerCurve> ReadSummary(const CsvTable& table, std::string_view selector)
     return key;
   };
   std::vector<JobKey> jobs;
+  jobs.reserve(table.rows.size());
   for (const auto& row : table.rows) jobs.push_back(key_of(row));
   std::ranges::sort(jobs);
   const auto repeated = std::ranges::unique(jobs);

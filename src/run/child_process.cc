@@ -51,7 +51,9 @@ std::vector<std::string> MergedEnvironment(const SpawnOptions& options) {
     for (const auto& added : options.added_environment) replaced = replaced || added.first == name;
     if (!replaced) merged.emplace_back(text);
   }
-  for (const auto& [name, value] : options.added_environment) merged.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.added_environment) {
+    merged.push_back(fmt::format("{}={}", name, value));
+  }
   return merged;
 }
 

@@ -37,7 +37,7 @@ bool Controller::PrepareCurve() {
   if (options_.find_curve) options_.curve = options_.find_curve();
   if (options_.curve) return true;
   if (options_.profile == ProfileMode::kOff) {
-    notices_.push_back(
+    notices_.emplace_back(
         "the job's power curve is not known and profiling is off: its limit is left alone");
     return false;
   }

@@ -8,7 +8,7 @@
 
 namespace lowtide {
 
-Result<std::unique_ptr<LimitGuard>> LimitGuard::Acquire(std::vector<PowerDevice*> devices,
+Result<std::unique_ptr<LimitGuard>> LimitGuard::Acquire(const std::vector<PowerDevice*>& devices,
                                                         LimitGuardOptions options) {
   if (devices.empty()) {
     return Fail(Code::kUnimplemented, "no GPU whose power limit could be set");

@@ -40,7 +40,7 @@ class LimitGuard final : public LimitControl {
  public:
   // Reads the limits and changes nothing. kUnimplemented (a device has no limit to set),
   // kPermissionDenied (another run steers one of them; the message names it), kUnavailable.
-  static Result<std::unique_ptr<LimitGuard>> Acquire(std::vector<PowerDevice*> devices,
+  static Result<std::unique_ptr<LimitGuard>> Acquire(const std::vector<PowerDevice*>& devices,
                                                      LimitGuardOptions options);
   ~LimitGuard() override;
 

@@ -185,6 +185,7 @@ std::vector<RestoreOutcome> RestoreJournal(const std::filesystem::path& path,
                                            std::span<PowerDevice* const> devices) {
   const Boot boot = BootSince(journal);
   std::vector<RestoreOutcome> outcomes;
+  outcomes.reserve(journal.limits.size());
   for (const JournaledLimit& limit : journal.limits) {
     outcomes.push_back(RestoreOne(limit, devices, boot));
   }
