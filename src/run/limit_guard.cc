@@ -107,7 +107,9 @@ Status LimitGuard::Set(Watts limit) {
 std::optional<RestoreOutcome> LimitGuard::RestoreOne(Held& held) {
   if (held.now == held.original && !held.unsure) return std::nullopt;
   const DeviceInfo& info = held.device->Info();
-  const std::vector<Watts> ours = {held.original, held.now, held.unsure.value_or(held.now)};
+  std::vector<Watts> ours = {held.original, held.now, held.unsure.value_or(held.now)};
+  // What a reset of the GPU or a reload of its driver during the run has put there.
+  if (const auto limits = held.device->Limits()) ours.push_back(limits->preset);
   const auto found = held.device->Limit();
   const bool changed_by_others = found && !IsOurs(*found, ours);
   const bool was_changed = !found || *found != held.original;

@@ -122,6 +122,16 @@ TEST_F(LimitGuardTest, ALimitThatSomebodyElseSetDuringTheRunIsLeftAlone) {
   EXPECT_THAT(Journals(), IsEmpty());
 }
 
+TEST_F(LimitGuardTest, TheDefaultThatAResetPutThereIsPutRightToo) {
+  a_.limit = Watts(280);
+  auto guard = LimitGuard::Acquire({&a_}, Options());
+  ASSERT_TRUE(guard);
+  ASSERT_TRUE((*guard)->Set(Watts(150)));
+  a_.limit = a_.limits.preset;
+  (*guard)->Restore();
+  EXPECT_EQ(a_.limit.v, 280);
+}
+
 TEST_F(LimitGuardTest, ALimitThatTheDriverRoundedIsStillOurs) {
   a_.limit = Watts(280);
   auto guard = LimitGuard::Acquire({&a_}, Options());

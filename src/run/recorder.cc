@@ -13,7 +13,7 @@ namespace lowtide {
 namespace {
 
 // Seconds kept in memory for a report without a store: half an hour of them on 8 devices.
-constexpr std::size_t kMaxSamplesInMemory = 8 * 1800;
+constexpr std::size_t kMaxSamplesInMemory = 8UL * 1800;
 // What waits for a store: hours of it. Beyond, the oldest seconds are given up.
 constexpr std::size_t kMaxSamplesWaiting = 100000;
 
@@ -291,7 +291,9 @@ RunData Recorder::Load() {
     copy_.events.push_back({RealClock().Now(), "warning",
                             "the run cannot be read from the store: " + data.error().message});
   }
-  std::ranges::stable_sort(copy_.samples, {}, &SampleRecord::component);
+  std::ranges::sort(copy_.samples, {}, [](const SampleRecord& s) {
+    return std::pair(s.component, s.unix_s);
+  });
   return copy_;
 }
 

@@ -11,16 +11,17 @@ namespace lowtide {
 Result<SignalQueue> SignalQueue::Open() {
   sigset_t handled;
   sigemptyset(&handled);
-  // SIGPIPE is blocked so that a closed terminal or pipe ends neither the run nor its cleanup.
-  for (const int s :
-       {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGPIPE}) {
+  // SIGPIPE and SIGXFSZ are blocked so that neither a closed terminal or pipe nor a limit on the
+  // size of files ends the run or its cleanup: the write fails instead.
+  for (const int s : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
+                      SIGPIPE, SIGXFSZ}) {
     sigaddset(&handled, s);
   }
   sigset_t original;
   if (const int error = pthread_sigmask(SIG_BLOCK, &handled, &original); error != 0) {
     return FailErrno(error, "cannot block signals");
   }
-  sigdelset(&handled, SIGPIPE);
+  for (const int s : {SIGPIPE, SIGXFSZ}) sigdelset(&handled, s);
   UniqueFd fd(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.Valid()) return FailErrno(errno, "cannot make a signalfd");
   return SignalQueue(std::move(fd), original);

@@ -150,3 +150,16 @@ def test_a_driver_that_hangs_holds_up_neither_the_job_nor_its_end(lowtide, fake_
     assert len(report["epochs"]) == 20
     assert any("has not answered" in e["message"] for e in report["events"])
     assert list((lowtide.state / "limits").glob("*.json")), "the next start must know what to put back"
+
+
+def test_a_limit_on_the_size_of_files_costs_the_record_not_the_run(lowtide, fake_gpus):
+    gpus = fake_gpus(ONE_GPU)
+    command = lowtide.command("run", "--intensity", "400", "--", "sh", "-c", "echo trained; exit 7")
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", *command],
+        env=lowtide.env, cwd=lowtide.folder, capture_output=True, text=True, timeout=30,
+    )
+    assert done.returncode == 7
+    assert done.stdout == "trained\n"
+    assert "not kept" in done.stderr
+    assert gpus.limits_w() == [280.0]
