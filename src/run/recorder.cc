@@ -291,9 +291,8 @@ RunData Recorder::Load() {
     copy_.events.push_back({RealClock().Now(), "warning",
                             "the run cannot be read from the store: " + data.error().message});
   }
-  std::ranges::sort(copy_.samples, {}, [](const SampleRecord& s) {
-    return std::pair(s.component, s.unix_s);
-  });
+  std::ranges::sort(copy_.samples, {},
+                    [](const SampleRecord& s) { return std::pair(s.component, s.unix_s); });
   return copy_;
 }
 

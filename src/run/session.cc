@@ -529,7 +529,8 @@ RunOutcome Session::Run() {
   outcome.exit_code = exit_code_;
   for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   outcome.data = recorder_.Load();
-  std::move(events_.begin(), events_.end(), std::back_inserter(outcome.data.events));  // too late for the store
+  std::move(events_.begin(), events_.end(),
+            std::back_inserter(outcome.data.events));  // too late for the store
   return outcome;
 }
 
