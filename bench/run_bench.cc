@@ -117,7 +117,7 @@ void BookOneSecondOf12Devices(benchmark::State& state) {
       }
     }
     RunUpdate update;
-    ledger.TakeUpdate({mono, utc}, update);
+    ledger.TakeUpdate({mono, utc}, Ledger::Rows::kWholeSeconds, update);
     benchmark::DoNotOptimize(update);
   }
 }

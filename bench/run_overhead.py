@@ -73,7 +73,7 @@ class Bench:
         window = self.options.window
         length = str(int(SETTLE_S + window + 3))
         folder, env = self.scene("steady")
-        tree = scene.PowercapTree(folder / "powercap")
+        tree = scene.PowercapTree(scene.memory_folder())
         env["LOWTIDE_POWERCAP_ROOT"] = str(tree.root)
         ticker = str(self.build / "bin" / "bench_ticker")
         counters = sorted(str(p) for p in tree.root.rglob("energy_uj"))
@@ -106,12 +106,21 @@ class Bench:
         def pss(name):
             return scene.median([m.pss_mb for m in cost[name]])
 
-        spread = [m.cpu_pct for m in cost["lowtide"]]
-        self.row("processor, 10 Hz, 8 GPUs + RAPL", cpu("lowtide"), "% of a core", CPU_BOUND_PCT,
-                 f"{min(spread):.3f} to {max(spread):.3f}")
+        def thread(name):
+            return [m.thread_pct[name] for m in cost["lowtide"]]
+
+        def spread(values):
+            return f"{min(values):.3f} to {max(values):.3f}"
+
+        sampling = thread("lowtide-meter")
+        self.row("sampling, 10 Hz, 8 GPUs + RAPL", scene.median(sampling), "% of a core", CPU_BOUND_PCT,
+                 spread(sampling))
         self.row("  of which: waking 10 times a second", cpu("wake"), "% of a core")
         self.row("  of which: fake NVML and file reads", cpu("calls") - cpu("wake"), "% of a core")
-        self.row("  lowtide's own", cpu("lowtide") - cpu("calls"), "% of a core")
+        self.row("books, marks, processes, 1 Hz", scene.median(thread("lowtide")), "% of a core")
+        self.row("store, a synced commit a second", scene.median(thread("lowtide-store")), "% of a core")
+        whole = [m.cpu_pct for m in cost["lowtide"]]
+        self.row("the whole program", scene.median(whole), "% of a core", None, spread(whole))
         self.row("memory, peak resident", peak("lowtide"), "MB", MEMORY_BOUND_MB)
         self.row("memory, proportional share", pss("lowtide"), "MB")
         if self.codecarbon:
@@ -126,7 +135,7 @@ class Bench:
         folder, env = self.scene("startup")
         without_gpus = env | {"LOWTIDE_NVML_LIBRARY": str(folder / "none.so")}
         without_gpus["LOWTIDE_POWERCAP_ROOT"] = str(folder / "no_powercap")
-        tree = scene.PowercapTree(folder / "powercap")
+        tree = scene.PowercapTree(scene.memory_folder())
         with_all = env | {"LOWTIDE_POWERCAP_ROOT": str(tree.root)}
         cases = {
             "start and end, no GPU, no RAPL": (without_gpus, "existing"),

@@ -7,15 +7,22 @@ computer does then matters little.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import statistics
 import subprocess
+import tempfile
 import threading
 import time
 
 PACKAGE_W = (80.0, 95.0)
 DRAM_W = (12.0, 9.0)
 WRITE_EVERY_S = 0.02
+
+
+def memory_folder():
+    """A fresh folder in memory, as sysfs is: on a disk every read would also note its time."""
+    return pathlib.Path(tempfile.mkdtemp(prefix="lowtide-bench-", dir="/dev/shm"))
 
 
 class PowercapTree:
@@ -51,6 +58,7 @@ class PowercapTree:
         self._thread.join()
         for descriptor, _ in self.counters:
             os.close(descriptor)
+        shutil.rmtree(self.root, ignore_errors=True)
 
 
 def own_environment(folder):
@@ -88,6 +96,16 @@ def cpu_s(pid):
     return time.clock_gettime((~pid << 3) | 2)
 
 
+def threads_s(pid):
+    """Processor time of each living thread so far, in seconds, by its name."""
+    seconds = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        name = (task / "comm").read_text().strip()
+        nanoseconds = int((task / "schedstat").read_text().split()[0])
+        seconds[name] = seconds.get(name, 0) + nanoseconds / 1e9
+    return seconds
+
+
 def memory_mb(pid):
     """The most that was resident, and the share that is the process's own (PSS), in MB (1e6)."""
 
@@ -108,10 +126,11 @@ class Steady:
         process = subprocess.Popen(argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             time.sleep(settle_s)
-            cpu, at = cpu_s(process.pid), time.monotonic()
+            cpu, threads, at = cpu_s(process.pid), threads_s(process.pid), time.monotonic()
             time.sleep(window_s)
-            cpu, at = cpu_s(process.pid) - cpu, time.monotonic() - at
+            cpu, after, at = cpu_s(process.pid) - cpu, threads_s(process.pid), time.monotonic() - at
             self.cpu_pct = 100 * cpu / at
+            self.thread_pct = {name: 100 * (s - threads.get(name, 0)) / at for name, s in after.items()}
             self.peak_mb, self.pss_mb = memory_mb(process.pid)
             self.exit_code = process.wait(timeout=60)
         finally:

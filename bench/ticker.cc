@@ -1,7 +1,7 @@
 // What a sampler cannot go below: a program that wakes ten times a second and does nothing else, or
-// nothing but the driver calls and file reads that lowtide makes at each tick. The difference
-// between lowtide and this is lowtide's own; the difference between two of its modes is the price
-// of the fake library.
+// nothing but the driver calls and file reads that lowtide makes at nearly every tick (power is
+// read in one of ten). The difference between lowtide's sampling and this is lowtide's own; the
+// difference between two of its modes is the price of the fake library.
 //
 // usage: bench_ticker SECONDS [NVML_LIBRARY [ENERGY_FILE...]]
 #include <dlfcn.h>
@@ -22,7 +22,6 @@
 namespace {
 
 using lowtide::nvml::Device;
-using lowtide::nvml::FieldValue;
 using lowtide::nvml::Return;
 
 constexpr long kPeriodNs = 100'000'000;
@@ -30,7 +29,6 @@ constexpr long kSecondNs = 1'000'000'000;
 
 struct Driver {
   Return (*energy)(Device, unsigned long long*) = nullptr;
-  Return (*fields)(Device, int, FieldValue*) = nullptr;
   std::vector<Device> gpus;
 };
 
@@ -49,8 +47,7 @@ std::optional<Driver> OpenDriver(const char* path) {
   Driver driver;
   if (!Find(library, "nvmlInit_v2", init) || !Find(library, "nvmlDeviceGetCount_v2", count) ||
       !Find(library, "nvmlDeviceGetHandleByIndex_v2", handle) ||
-      !Find(library, "nvmlDeviceGetTotalEnergyConsumption", driver.energy) ||
-      !Find(library, "nvmlDeviceGetFieldValues", driver.fields)) {
+      !Find(library, "nvmlDeviceGetTotalEnergyConsumption", driver.energy)) {
     return std::nullopt;
   }
   unsigned int gpus = 0;
@@ -65,10 +62,7 @@ std::optional<Driver> OpenDriver(const char* path) {
 bool Tick(const Driver& driver, const std::vector<int>& files) {
   for (const Device gpu : driver.gpus) {
     unsigned long long mj = 0;
-    FieldValue field{};
-    field.field_id = lowtide::nvml::kFieldPowerInstant;
     if (driver.energy(gpu, &mj) != Return::kSuccess) return false;
-    if (driver.fields(gpu, 1, &field) != Return::kSuccess) return false;
   }
   std::array<char, 64> text{};
   for (const int file : files) {

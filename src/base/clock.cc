@@ -37,12 +37,17 @@ std::chrono::nanoseconds RealClock::SuspendedTime() const {
 }
 
 bool RealClock::SleepUntil(MonoTime deadline, std::stop_token stop) {
+  // By hand rather than with condition_variable_any, which allocates at each call.
   std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  const auto until = std::chrono::steady_clock::time_point(deadline.time_since_epoch());
+  std::condition_variable stopped;
+  const std::stop_callback wakes(stop, [&] {
+    const std::scoped_lock lock(mutex);
+    stopped.notify_all();
+  });
   // libstdc++'s steady_clock is CLOCK_MONOTONIC, as Monotonic() is.
-  never.wait_until(lock, stop, until, [] { return false; });
+  const auto until = std::chrono::steady_clock::time_point(deadline.time_since_epoch());
+  std::unique_lock lock(mutex);
+  stopped.wait_until(lock, until, [&] { return stop.stop_requested(); });
   return !stop.stop_requested();
 }
 

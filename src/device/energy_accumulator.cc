@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lowtide {
 
 std::optional<Joules> EnergyAccumulator::IntegratedSince(const Reading& reading) const {
-  if (power_paused_ || !last_power_ || !reading.power) return std::nullopt;
+  if (power_paused_ || !reading.power) return std::nullopt;
   const Seconds dt = ToSeconds(reading.at - last_at_);
   if (dt > options_.max_power_gap) return std::nullopt;
-  return (*last_power_ + *reading.power) * 0.5 * dt;
+  if (last_power_) return (*last_power_ + *reading.power) * 0.5 * dt;
+  if (power_left_out_) return *reading.power * dt;
+  return std::nullopt;
 }
 
 std::optional<Joules> EnergyAccumulator::CountedSince(const Reading& reading) {
@@ -21,18 +25,42 @@ std::optional<Joules> EnergyAccumulator::CountedSince(const Reading& reading) {
   return moved;
 }
 
-void EnergyAccumulator::Judge(std::optional<Joules> counted, std::optional<Joules> integrated,
-                              Seconds dt) {
-  if (!counted || !integrated) return;
-  both_counter_ += *counted;
-  both_integrated_ += *integrated;
-  both_time_ += dt;
+bool EnergyAccumulator::Compares(MonoTime at) const {
+  if (counter_ != CounterState::kTrusted) return true;
+  const auto since = at - started_at_;
+  return since % ToNanoseconds(options_.compare_every) <= ToNanoseconds(options_.compare_time);
+}
+
+bool EnergyAccumulator::WantsPower(MonoTime now) const {
+  return !started_ || still_time_ > Seconds(0) || Compares(now);
+}
+
+void EnergyAccumulator::Judge(const Reading& reading, std::optional<Joules> counted,
+                              std::optional<Joules> integrated) {
+  if (!counted) return;
+  const Seconds dt = ToSeconds(reading.at - last_at_);
+  if (!integrated && dt > options_.max_power_gap) return;
   if (*counted > Joules(0)) {
     still_integrated_ = Joules(0);
-    still_time_ = Seconds(0);
+    still_time_ = still_unseen_ = Seconds(0);
   } else {
-    still_integrated_ += *integrated;
     still_time_ += dt;
+    if (integrated) {
+      still_integrated_ += *integrated;
+    } else {
+      still_unseen_ += dt;
+    }
+    // Power that was not asked for while the counter seemed to move: as much as is drawn now.
+    if (reading.power && still_unseen_ > Seconds(0)) {
+      still_integrated_ += *reading.power * std::exchange(still_unseen_, Seconds(0));
+    }
+  }
+  if (!integrated) return;
+  // Readings that were taken only because the counter stood still would favour power.
+  if (Compares(last_at_) && Compares(reading.at)) {
+    both_counter_ += *counted;
+    both_integrated_ += *integrated;
+    both_time_ += dt;
   }
   if (counter_ != CounterState::kValidating && counter_ != CounterState::kTrusted) return;
   if (still_time_ >= options_.frozen_time && still_integrated_ >= options_.frozen_energy) {
@@ -53,6 +81,7 @@ std::optional<EnergyInterval> EnergyAccumulator::Add(const Reading& reading) {
   const auto remember = [&] {
     last_at_ = reading.at;
     last_power_ = reading.power;
+    power_left_out_ = saw_power_ && !reading.power;
     if (reading.energy) last_counter_ = reading.energy;
     power_paused_ = false;
     counter_paused_ = false;
@@ -64,6 +93,7 @@ std::optional<EnergyInterval> EnergyAccumulator::Add(const Reading& reading) {
   }
   if (!started_) {
     started_ = true;
+    started_at_ = reading.at;
     remember();
     return std::nullopt;
   }
@@ -73,14 +103,13 @@ std::optional<EnergyInterval> EnergyAccumulator::Add(const Reading& reading) {
   const auto integrated = IntegratedSince(reading);
   const auto counted = CountedSince(reading);
   const CounterState before = counter_;
-  const Joules unseen_while_still = still_integrated_;
-  Judge(counted, integrated, dt);
+  Judge(reading, counted, integrated);
 
   EnergyInterval interval{last_at_, reading.at, Joules(0), true};
   const bool use_counter = before == CounterState::kTrusted && counter_ == CounterState::kTrusted;
   if (before == CounterState::kTrusted && counter_ == CounterState::kFrozen) {
     // While it stood still it was still believed: make up for it once.
-    interval.energy = unseen_while_still + integrated.value_or(Joules(0));
+    interval.energy = still_integrated_;
     from_power_ += interval.energy;
   } else if (use_counter && counted) {
     interval.energy = *counted;

@@ -2,7 +2,8 @@
 //
 // Where a device has both an energy counter and a power sensor, power is integrated (trapezoid)
 // beside the counter. The first seconds are counted from integrated power while the counter is
-// validated against it; then the counter takes over. A counter that stands still while power is
+// validated against it; then the counter takes over, and power is wanted only now and then, to
+// compare the two, and while the counter stands still. A counter that stands still while power is
 // drawn, or is off by more than a factor of two, is not trusted again in this run.
 #pragma once
 
@@ -28,6 +29,10 @@ struct AccumulatorOptions {
   // A counter without movement for this long while at least `frozen_energy` was drawn is frozen.
   Seconds frozen_time{2.0};
   Joules frozen_energy{10};
+  // A trusted counter is compared with integrated power in the first `compare_time` of every
+  // `compare_every`.
+  Seconds compare_time{2.0};
+  Seconds compare_every{20.0};
 };
 
 // Energy of [from, to). `known` is false for a gap: the energy of that stretch was not seen.
@@ -46,6 +51,10 @@ class EnergyAccumulator {
 
   // The interval since the last good reading; nothing for the first one.
   std::optional<EnergyInterval> Add(const Reading& reading);
+
+  // Whether the reading at `now` should have power too. Without it nothing is lost but the check of
+  // the counter.
+  bool WantsPower(MonoTime now) const;
 
   // The machine was suspended, or the sampler stalled: what lies between the last reading and the
   // next one is a gap for power, and for the counter too if `suspended`.
@@ -69,14 +78,19 @@ class EnergyAccumulator {
  private:
   std::optional<Joules> IntegratedSince(const Reading& reading) const;
   std::optional<Joules> CountedSince(const Reading& reading);
-  void Judge(std::optional<Joules> counted, std::optional<Joules> integrated, Seconds dt);
+  // Whether the two are compared at this moment.
+  bool Compares(MonoTime at) const;
+  void Judge(const Reading& reading, std::optional<Joules> counted,
+             std::optional<Joules> integrated);
 
   AccumulatorOptions options_;
   bool started_ = false;
+  MonoTime started_at_;
   bool power_paused_ = false;
   bool counter_paused_ = false;
   MonoTime last_at_;
   std::optional<Watts> last_power_;
+  bool power_left_out_ = false;  // by the last reading, because nobody asked
   std::optional<Joules> last_counter_;
   CounterState counter_ = CounterState::kAbsent;
   bool saw_power_ = false;
@@ -92,9 +106,10 @@ class EnergyAccumulator {
   Joules both_counter_;
   Joules both_integrated_;
   Seconds both_time_{0};
-  // Since the counter last moved.
+  // Since the counter last moved; `still_unseen_` is the part of it without power readings.
   Joules still_integrated_;
   Seconds still_time_{0};
+  Seconds still_unseen_{0};
 };
 
 }  // namespace lowtide

@@ -109,6 +109,48 @@ TEST(EnergyAccumulator, AFrozenCounterIsNoticedAndMadeUpFor) {
   EXPECT_THAT(a.Method(), HasSubstr("stood still"));
 }
 
+// As the meter does: power is read only when it is wanted.
+struct Asking {
+  EnergyAccumulator accumulator;
+  int with_power = 0;
+
+  void Add(double s, double j, double w) {
+    const bool wanted = accumulator.WantsPower(At(s));
+    with_power += wanted ? 1 : 0;
+    accumulator.Add(wanted ? Both(s, j, w) : Counter(s, j));
+  }
+};
+
+TEST(EnergyAccumulator, ATrustedCounterIsComparedWithPowerNowAndThen) {
+  Asking a;
+  for (int i = 0; i <= 1000; ++i) a.Add(i * 0.1, i * 10.0, 80);
+  EXPECT_EQ(a.accumulator.Counter(), State::kTrusted);
+  // The first 2 s from power, while the counter is validated; then 25 % more by the counter.
+  EXPECT_THAT(a.accumulator.Total().v, DoubleNear(10000 - 2.1 * 20, 2.1));
+  EXPECT_THAT(*a.accumulator.DisagreementPct(), DoubleNear(25, 1e-6));
+  EXPECT_LE(a.with_power, 110);  // about 2 s in 20
+  EXPECT_GE(a.with_power, 100);
+}
+
+TEST(EnergyAccumulator, ACounterThatFreezesUnwatchedIsMadeUpFor) {
+  Asking a;
+  for (int i = 0; i <= 100; ++i) a.Add(i * 0.1, i * 10.0, 100);
+  ASSERT_EQ(a.accumulator.Counter(), State::kTrusted);
+  for (int i = 101; i <= 180; ++i) a.Add(i * 0.1, 1000, 100);  // ends before the next comparison
+  EXPECT_EQ(a.accumulator.Counter(), State::kFrozen);
+  EXPECT_THAT(a.accumulator.Total().v, DoubleNear(1800, 1e-6));
+  EXPECT_EQ(a.accumulator.Gaps(), Seconds(0));
+}
+
+TEST(EnergyAccumulator, ASlowCounterIsNotTakenForAFrozenOne) {
+  Asking a;
+  // Steps of 0.5 s, as some boards have.
+  for (int i = 0; i <= 1000; ++i) a.Add(i * 0.1, (i / 5) * 50.0, 100);
+  EXPECT_EQ(a.accumulator.Counter(), State::kTrusted);
+  EXPECT_THAT(a.accumulator.Total().v, DoubleNear(10000, 50));
+  EXPECT_THAT(*a.accumulator.DisagreementPct(), DoubleNear(0, 3));
+}
+
 TEST(EnergyAccumulator, ACounterFrozenFromTheStartNeverCounts) {
   EnergyAccumulator a;
   for (int i = 0; i <= 50; ++i) a.Add(Both(i * 0.1, 7, 80));

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace lowtide {
 
 struct Meter::Shared {
@@ -70,7 +72,12 @@ void Meter::ReadAll(Shared& shared, bool all) {
     if (!all && slot.last_read && now - *slot.last_read < wait) continue;
     slot.last_read = now;
 
-    auto reading = slot.device->Read(now);
+    const bool power = slot.accumulator.WantsPower(now);
+    auto reading = power ? slot.device->Read(now) : slot.device->ReadEnergy(now);
+    if (!power && reading && reading->discontinuity) {
+      // The counter does not cover this interval; power does.
+      if (const auto again = slot.device->Read(now)) reading->power = again->power;
+    }
     std::optional<EnergyInterval> interval;
     std::optional<std::string> notice;
     if (reading) {
@@ -101,22 +108,21 @@ void Meter::ReadAll(Shared& shared, bool all) {
 }
 
 void Meter::Loop(const std::shared_ptr<Shared>& shared, const std::stop_token& stop) {
+  NameThisThread("lowtide-meter");
   // Absolute deadlines: a late tick does not shift the ones after it.
   const auto period = ToNanoseconds(shared->options.period);
   MonoTime next = shared->clock.Monotonic() + period;
+  std::stop_token wake = shared->wake.get_token();
   while (!stop.stop_requested()) {
-    std::stop_source wake;
-    const std::stop_callback stop_wakes(stop, [&wake] { wake.request_stop(); });
     std::uint64_t asked = 0;
-    {
-      const std::scoped_lock lock(shared->mutex);
-      shared->wake = wake;
-      if (shared->requested > shared->completed) wake.request_stop();
-    }
-    const bool ticked = shared->clock.SleepUntil(next, wake.get_token());
+    const bool ticked = shared->clock.SleepUntil(next, wake);
     {
       const std::scoped_lock lock(shared->mutex);
       asked = shared->requested;
+      if (!ticked) {
+        shared->wake = {};  // a new one for the next sleep
+        wake = shared->wake.get_token();
+      }
       if (!ticked && asked == shared->completed) continue;  // woken to end
     }
     ReadAll(*shared, !ticked);
@@ -165,6 +171,7 @@ bool Meter::Stop(Seconds patience) {
   stop_.request_stop();
   {
     std::unique_lock lock(shared_->mutex);
+    shared_->wake.request_stop();
     if (!shared_->changed.wait_for(lock, patience, [&] { return shared_->ended; })) {
       lock.unlock();
       thread_.detach();

@@ -126,6 +126,57 @@ TEST_F(MeterTest, ADeviceLostToTheEndLeavesAGap) {
   EXPECT_DOUBLE_EQ(meter.Readings()[0].gaps.count(), 9);
 }
 
+// Counts what is asked of it; its counter starts anew when told to.
+class CountingDevice final : public PowerDevice {
+ public:
+  const DeviceInfo& Info() const override { return info_; }
+  Result<Reading> Read(MonoTime now) override {
+    ++with_power;
+    auto reading = ReadEnergy(now);
+    reading->power = Watts(100);
+    return reading;
+  }
+  Result<Reading> ReadEnergy(MonoTime now) override {
+    const double t = ToSeconds(now.time_since_epoch()).count();
+    return Reading{now, Joules(100 * t - base_j_), std::nullopt, std::exchange(anew_, false)};
+  }
+  Result<PowerLimits> Limits() override { return Fail(Code::kUnimplemented, "no limit"); }
+  Result<Watts> Limit() override { return Fail(Code::kUnimplemented, "no limit"); }
+  Status SetLimit(Watts /*limit*/) override { return Fail(Code::kUnimplemented, "no limit"); }
+  void StartAnew(double t) {
+    base_j_ = 100 * t;
+    anew_ = true;
+  }
+
+  int with_power = 0;
+
+ private:
+  DeviceInfo info_;
+  double base_j_ = 0;
+  bool anew_ = false;
+};
+
+TEST_F(MeterTest, ACounterResetWhilePowerIsNotReadLeavesNoGap) {
+  CountingDevice device;
+  Meter meter(clock_, {&device}, {Seconds(3600), {}});
+  ASSERT_TRUE(meter.Start());
+  const auto tick = [&] {
+    clock_.Advance(Seconds(0.1));
+    ASSERT_TRUE(meter.Sample());
+  };
+  for (int i = 0; i < 100; ++i) tick();
+  const int before = device.with_power;
+  device.StartAnew(10.05);
+  tick();
+  EXPECT_EQ(device.with_power, before + 1);
+  for (int i = 0; i < 20; ++i) tick();
+  ASSERT_TRUE(meter.Stop());
+  const MeterReading reading = meter.Readings()[0];
+  EXPECT_EQ(reading.resets, 1);
+  EXPECT_NEAR(reading.energy.v, 1210, 1e-6);
+  EXPECT_EQ(reading.gaps, Seconds(0));
+}
+
 TEST_F(MeterTest, ASuspendIsAGap) {
   Meter meter(clock_, {&device_}, {});
   ASSERT_TRUE(meter.Start());

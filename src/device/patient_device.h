@@ -20,6 +20,7 @@ class PatientDevice final : public PowerDevice {
 
   const DeviceInfo& Info() const override { return device_.Info(); }
   Result<Reading> Read(MonoTime now) override { return device_.Read(now); }
+  Result<Reading> ReadEnergy(MonoTime now) override { return device_.ReadEnergy(now); }
   Result<PowerLimits> Limits() override;
   Result<Watts> Limit() override;
   Status SetLimit(Watts limit) override;

@@ -63,6 +63,8 @@ class PowerDevice {
   // Errors are states, not ends: kUnavailable (lost, reset; may come back), kPermissionDenied,
   // kUnimplemented (device offers neither energy nor power), kDataLoss.
   virtual Result<Reading> Read(MonoTime now) = 0;
+  // The same for half the driver calls: `power` may be left out where `energy` is there.
+  virtual Result<Reading> ReadEnergy(MonoTime now) { return Read(now); }
 
   // kUnimplemented where the device has no settable limit.
   virtual Result<PowerLimits> Limits() = 0;

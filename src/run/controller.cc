@@ -7,6 +7,8 @@ namespace {
 
 // How far ahead the first epoch is forecast, whose length is not known yet: grid time.
 constexpr Seconds kUnknownEpoch{1800};
+// After so many failures in a row a GPU is not going to take a limit.
+constexpr int kMostFailures = 3;
 
 }  // namespace
 
@@ -101,8 +103,7 @@ void Controller::Act(const ProfilerAction& action, Moment now) {
     case ProfilerAction::Kind::kNothing: return;
     case ProfilerAction::Kind::kSetLimit: {
       DecisionRecord record{now.utc, action.limit, profiler_->Progress(), std::nullopt, true};
-      Apply(action.limit, std::move(record));
-      if (refused_) profiler_->Stop("a power limit was refused");
+      if (!Apply(action.limit, std::move(record))) profiler_->Stop("a power limit was refused");
       return;
     }
     case ProfilerAction::Kind::kDone: break;
@@ -154,29 +155,30 @@ void Controller::DecideNow(Moment now) {
     decisions_.push_back(std::move(record));
     return;
   }
-  Apply(*decision.limit, std::move(record));
-  if (!refused_) {
+  if (Apply(*decision.limit, std::move(record)) || control_ == nullptr) {
     if (!decided_ || *decided_ != *decision.limit) changed_at_ = now.mono;
     decided_ = decision.limit;
   }
 }
 
-void Controller::Apply(Watts limit, DecisionRecord record) {
-  if (control_ == nullptr || refused_) {
-    record.applied = false;
-    decisions_.push_back(std::move(record));
-    return;
+bool Controller::Apply(Watts limit, DecisionRecord record) {
+  record.applied = false;
+  if (control_ != nullptr && !refused_) {
+    const auto status = control_->Set(limit);
+    record.applied = status.has_value();
+    failures_ = status ? 0 : failures_ + 1;
+    if (!status) {
+      // A GPU that is away for a moment comes back; a right that is missing does not.
+      refused_ = status.error().code != Code::kUnavailable || failures_ >= kMostFailures;
+      notices_.push_back(
+          fmt::format("cannot set the power limit to {:.0f} W, so it is left alone {}: {}", limit.v,
+                      refused_ ? "for the rest of the run" : "until the next decision",
+                      status.error().message));
+    }
   }
-  auto status = control_->Set(limit);
-  if (!status) {
-    refused_ = true;
-    record.applied = false;
-    notices_.push_back(
-        fmt::format("cannot set the power limit to {:.0f} W, so it is left alone for the rest of "
-                    "the run: {}",
-                    limit.v, status.error().message));
-  }
+  const bool applied = record.applied;
   decisions_.push_back(std::move(record));
+  return applied;
 }
 
 }  // namespace lowtide

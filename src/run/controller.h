@@ -77,7 +77,8 @@ class Controller {
   void Act(const ProfilerAction& action, Moment now);
   void DecideNow(Moment now);
   std::optional<GramsPerKwh> ForecastFor(Moment now, Seconds ahead, std::string& how);
-  void Apply(Watts limit, DecisionRecord record);
+  // False when the limit is not in force.
+  bool Apply(Watts limit, DecisionRecord record);
 
   ControllerOptions options_;
   LimitControl* control_;
@@ -93,7 +94,8 @@ class Controller {
   std::optional<MonoTime> last_decision_;
   std::optional<Seconds> epoch_duration_;
   bool prepared_ = false;
-  bool refused_ = false;  // a limit could not be set: told once, not tried again
+  bool refused_ = false;  // limits cannot be set: told once, not tried again
+  int failures_ = 0;      // of setting a limit, one after the other
   std::vector<DecisionRecord> decisions_;
   std::vector<std::string> notices_;
   std::string last_forecast_problem_;

@@ -23,12 +23,17 @@ class FakeControl final : public LimitControl {
   Status Set(Watts watts) override {
     ++sets;
     if (refuse) return Fail(Code::kPermissionDenied, "root is needed");
+    if (away > 0) {
+      --away;
+      return Fail(Code::kUnavailable, "GPU is lost");
+    }
     limit = watts;
     return {};
   }
   Watts limit{300};
   int sets = 0;
   bool refuse = false;
+  int away = 0;  // so many calls fail
 };
 
 PowerCurve A40Curve() {
@@ -97,6 +102,32 @@ TEST_F(ControllerTest, ARefusedLimitIsToldOnceAndNotTriedAgain) {
   ASSERT_THAT(notices, SizeIs(1));
   EXPECT_THAT(notices[0], HasSubstr("root is needed"));
   for (const auto& d : controller.TakeDecisions()) EXPECT_FALSE(d.applied);
+}
+
+TEST_F(ControllerTest, AGpuThatIsAwayForAMomentIsSteeredAgain) {
+  ControllerOptions options = Options("zeus");
+  options.curve = A40Curve();
+  control_.away = 2;
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  for (int epoch = 0; epoch < 5; ++epoch) controller.OnEpochBegin(At(epoch));
+  EXPECT_GE(control_.sets, 3);
+  EXPECT_LT(control_.limit, Watts(300));
+  EXPECT_THAT(controller.TakeNotices(), SizeIs(2));
+  const auto decisions = controller.TakeDecisions();
+  EXPECT_FALSE(decisions[1].applied);
+  EXPECT_TRUE(decisions.back().applied);
+}
+
+TEST_F(ControllerTest, AGpuThatStaysAwayIsLeftAlone) {
+  ControllerOptions options = Options("zeus");
+  options.curve = A40Curve();
+  control_.away = 100;
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  for (int epoch = 0; epoch < 9; ++epoch) controller.OnEpochBegin(At(epoch));
+  EXPECT_EQ(control_.sets, 3);
+  EXPECT_THAT(controller.TakeNotices(), SizeIs(3));
 }
 
 TEST_F(ControllerTest, WithoutControlDecisionsAreRecordedAsNotApplied) {

@@ -8,6 +8,8 @@
 namespace lowtide {
 namespace {
 
+constexpr Seconds kLateReading{0.25};
+
 TimePoint ToUtc(MonoTime t, Ledger::Moment now) {
   return now.utc - std::chrono::round<std::chrono::milliseconds>(now.mono - t);
 }
@@ -154,9 +156,20 @@ void Ledger::AddMetrics(const std::map<std::string, double>& metrics) {
   if (!epoch_) last_epoch_ = *target;
 }
 
-void Ledger::TakeUpdate(Moment now, RunUpdate& update) {
+void Ledger::TakeUpdate(Moment now, Rows rows, RunUpdate& update) {
   update.components = components_;
   update.samples = std::exchange(samples_, {});
+  if (rows == Rows::kWholeSeconds) {
+    // The last readings of a second may come in a little after it.
+    const std::int64_t running =
+        std::chrono::floor<std::chrono::seconds>(now.utc - ToMilliseconds(kLateReading))
+            .time_since_epoch()
+            .count();
+    const auto kept = std::ranges::stable_partition(
+        update.samples, [&](const SampleRecord& s) { return s.unix_s < running; });
+    samples_.assign(kept.begin(), kept.end());
+    update.samples.erase(kept.begin(), kept.end());
+  }
   update.epochs = std::exchange(ended_, {});
   if (epoch_) {
     epoch_->duration = ToSeconds(now.mono - epoch_started_);

@@ -61,8 +61,11 @@ class Ledger {
   // Whether any GPU has given energy.
   bool GpuEnergyKnown() const { return gpu_known_; }
 
-  // Moves everything new into `update`; the running epoch is included as far as it is.
-  void TakeUpdate(Moment now, RunUpdate& update);
+  // Moves everything new into `update`; the running epoch is included as far as it is. A second is
+  // a row of its own for each device, so that what is written again and again holds the running
+  // second back until it is over; totals and epochs are always complete.
+  enum class Rows : std::uint8_t { kWholeSeconds, kAll };
+  void TakeUpdate(Moment now, Rows rows, RunUpdate& update);
 
  private:
   void Book(std::size_t component, Joules energy, TimePoint from, TimePoint to);

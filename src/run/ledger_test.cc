@@ -150,7 +150,7 @@ TEST_F(LedgerTest, HostEnergyIsSharedOutByCpuTime) {
   ledger.ApplyHostShare(0.25, At(1));
   EXPECT_DOUBLE_EQ(ledger.Totals().energy.v, 25);
   RunUpdate update;
-  ledger.TakeUpdate(At(1), update);
+  ledger.TakeUpdate(At(1), Ledger::Rows::kAll, update);
   EXPECT_DOUBLE_EQ(update.components[1].energy->v, 25);
   EXPECT_DOUBLE_EQ(update.components[1].host_energy->v, 100);
 }
@@ -171,7 +171,7 @@ TEST_F(LedgerTest, HostEnergyWithoutAShareIsAGap) {
   ledger.CloseHostShare();
   ledger.SetReadings({MeterReading{}, MeterReading{}});
   RunUpdate update;
-  ledger.TakeUpdate(At(3), update);
+  ledger.TakeUpdate(At(3), Ledger::Rows::kAll, update);
   EXPECT_DOUBLE_EQ(update.components[1].gaps.count(), 3);
   EXPECT_FALSE(update.components[1].energy);
 }
@@ -190,7 +190,7 @@ TEST_F(LedgerTest, EpochsGetTheirEnergyCarbonStepsAndMetrics) {
   ledger.AddMetrics({{"accuracy", 0.9}});  // a validation pass after the epoch
   ledger.AddInterval(Interval(0, 2, 3, 10), At(3));
   RunUpdate update;
-  ledger.TakeUpdate(At(3), update);
+  ledger.TakeUpdate(At(3), Ledger::Rows::kAll, update);
   ASSERT_THAT(update.epochs, SizeIs(1));
   const EpochRecord& epoch = update.epochs[0];
   EXPECT_DOUBLE_EQ(epoch.energy.v, 3.6e6);
@@ -208,10 +208,10 @@ TEST_F(LedgerTest, LateMetricsReachAnEpochThatIsAlreadyStored) {
   ledger.BeginEpoch(3, At(0));
   ledger.EndEpoch(At(1));
   RunUpdate first;
-  ledger.TakeUpdate(At(1), first);
+  ledger.TakeUpdate(At(1), Ledger::Rows::kAll, first);
   ledger.AddMetrics({{"accuracy", 0.9}});
   RunUpdate second;
-  ledger.TakeUpdate(At(2), second);
+  ledger.TakeUpdate(At(2), Ledger::Rows::kAll, second);
   ASSERT_THAT(second.epochs, SizeIs(1));
   EXPECT_EQ(second.epochs[0].index, 3);
   EXPECT_EQ(second.epochs[0].metrics.at("accuracy"), 0.9);
@@ -223,7 +223,7 @@ TEST_F(LedgerTest, ARunningEpochIsInEveryUpdateSoThatAKillLosesASecondAtMost) {
   ledger.BeginEpoch(0, At(0));
   ledger.AddInterval(Interval(0, 0, 1, 100), At(1));
   RunUpdate update;
-  ledger.TakeUpdate(At(1), update);
+  ledger.TakeUpdate(At(1), Ledger::Rows::kAll, update);
   ASSERT_THAT(update.epochs, SizeIs(1));
   EXPECT_FALSE(update.epochs[0].ended_at);
   EXPECT_DOUBLE_EQ(update.epochs[0].energy.v, 100);
@@ -237,14 +237,33 @@ TEST_F(LedgerTest, SamplesAreOnePerDeviceAndSecond) {
     ledger.AddInterval(Interval(0, i * 0.1, (i + 1) * 0.1, 1), At((i + 1) * 0.1 - 0.01));
   }
   RunUpdate update;
-  ledger.TakeUpdate(At(2), update);
+  ledger.TakeUpdate(At(2), Ledger::Rows::kAll, update);
   EXPECT_THAT(update.samples, SizeIs(2));
   double sum = 0;
   for (const auto& s : update.samples) sum += s.energy_j;
   EXPECT_DOUBLE_EQ(sum, 20);
   RunUpdate empty;
-  ledger.TakeUpdate(At(2), empty);
+  ledger.TakeUpdate(At(2), Ledger::Rows::kAll, empty);
   EXPECT_THAT(empty.samples, IsEmpty());
+}
+
+TEST_F(LedgerTest, TheRunningSecondIsHeldBackUntilItIsOver) {
+  IntensityFeed feed(nullptr, kStart);
+  Ledger ledger = Make(feed);
+  for (int i = 0; i < 15; ++i) {
+    ledger.AddInterval(Interval(0, i * 0.1, (i + 1) * 0.1, 1), At((i + 1) * 0.1 - 0.01));
+  }
+  RunUpdate first;
+  ledger.TakeUpdate(At(1.5), Ledger::Rows::kWholeSeconds, first);
+  ASSERT_THAT(first.samples, SizeIs(1));
+  EXPECT_NEAR(first.samples[0].energy_j, 10, 1e-9);
+  EXPECT_DOUBLE_EQ(first.totals->energy.v, 15) << "totals do not wait";
+  ledger.AddInterval(Interval(0, 1.5, 1.6, 1), At(1.6));
+  RunUpdate last;
+  ledger.TakeUpdate(At(1.6), Ledger::Rows::kAll, last);
+  ASSERT_THAT(last.samples, SizeIs(1));
+  EXPECT_EQ(last.samples[0].unix_s, first.samples[0].unix_s + 1);
+  EXPECT_NEAR(last.samples[0].energy_j, 6, 1e-9);
 }
 
 TEST_F(LedgerTest, AClockStepDoesNotMoveDurations) {
@@ -320,7 +339,7 @@ TEST_F(LedgerTest, EpochsThatBeginAnewAreKeptBesideTheEarlierOnes) {
   }
   EXPECT_EQ(kept, (std::vector<int>{0, 1, 2, 3, 4, 5}));
   RunUpdate update;
-  ledger.TakeUpdate(At(6), update);
+  ledger.TakeUpdate(At(6), Ledger::Rows::kAll, update);
   ASSERT_THAT(update.epochs, SizeIs(6));
   for (const EpochRecord& epoch : update.epochs) EXPECT_DOUBLE_EQ(epoch.energy.v, 10);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread_name.h"
 
 namespace lowtide {
 namespace {
@@ -177,6 +178,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::Write(const std::shared_ptr<Shared>& shared) {
+  NameThisThread("lowtide-store");
   std::unique_lock lock(shared->mutex);
   while (true) {
     shared->changed.wait(lock, [&] { return shared->stop || !shared->work.Empty(); });

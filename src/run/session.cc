@@ -12,18 +12,15 @@
 #include <iterator>
 #include <limits>
 
-#include "device/patient_device.h"
 #include "device/simulated/simulated_gpu.h"
-#include "grid/max_intensity.h"
 #include "run/child_process.h"
 #include "run/components.h"
-#include "run/controller.h"
 #include "run/job_share.h"
 #include "run/mark_rules.h"
 #include "run/marks_socket.h"
 #include "run/recorder.h"
 #include "run/run_clock.h"
-#include "run/watchdog.h"
+#include "run/steering.h"
 
 namespace lowtide {
 namespace {
@@ -32,9 +29,6 @@ namespace {
 constexpr Seconds kCommitEvery{1.0};
 // Seconds older than a day become minutes; done often, each time is short.
 constexpr Seconds kCompactEvery{3600};
-// Setting a limit takes milliseconds. Less than the two seconds after which a job's client gives
-// up.
-constexpr Seconds kControlPatience{1.5};
 
 std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& devices,
                             std::size_t components) {
@@ -43,8 +37,7 @@ std::vector<bool> WholeHost(const std::vector<std::unique_ptr<PowerDevice>>& dev
   return flags;
 }
 
-template <class Device>
-std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<Device>>& devices) {
+std::vector<PowerDevice*> Borrow(const std::vector<std::unique_ptr<PowerDevice>>& devices) {
   std::vector<PowerDevice*> out;
   out.reserve(devices.size());
   for (const auto& d : devices) out.push_back(d.get());
@@ -63,14 +56,6 @@ std::map<std::string, double> ToNumbers(const MarkMetrics& metrics) {
   std::map<std::string, double> out;
   for (const auto& [name, value] : metrics) {
     out[name] = value.value_or(std::numeric_limits<double>::quiet_NaN());
-  }
-  return out;
-}
-
-std::vector<CurvePointRecord> ToRecords(const PowerCurve& curve) {
-  std::vector<CurvePointRecord> out;
-  for (const PowerPoint& p : curve.points) {
-    out.push_back({p.limit.v, p.throughput_per_s, p.draw.v});
   }
   return out;
 }
@@ -98,17 +83,18 @@ class Session final : public MarksHandler {
 
   void Begin();
   void MakeLedger();
-  void MakeController();
-  void ResolveMaxIntensity(Policy& policy);
-  std::optional<PowerCurve> StoredCurve(const std::string& device, int gpus);
+  void MakeSteering();
   void Event(std::string kind, std::string message);
 
-  // Brings the books up to this moment.
+  // Takes what has been sampled into the books.
   void Settle();
+  // The same, with every device read now, so that what is booked ends here.
+  void SettleNow();
+  // What is done once a second, and whenever the books must be up to date.
   void Tick();
-  void Commit();
+  void Commit(Ledger::Rows rows = Ledger::Rows::kWholeSeconds);
   void CompactIfDue();
-  void CollectFromController();
+  void CollectFromSteering();
 
   void Account(const Mark& mark);
   void EndEpoch();
@@ -127,20 +113,15 @@ class Session final : public MarksHandler {
   std::optional<IntensityFeed> feed_;
   Meter meter_;
   std::optional<Ledger> ledger_;
-  std::vector<std::unique_ptr<PatientDevice>> controls_;
-  std::unique_ptr<LimitGuard> guard_;
-  std::optional<Controller> controller_;
+  std::optional<Steering> steering_;
   MarkRules rules_;
   std::map<ConnectionId, MonoTime> last_reply_;
   std::optional<std::int64_t> total_epochs_;
   std::int64_t epoch_shift_ = 0;
-  std::optional<std::int64_t> batch_size_;
-  CurveKey curve_key_;
   MonoTime started_;
   MonoTime next_compaction_;
   std::vector<EventRecord> events_;
   std::vector<DecisionRecord> decisions_;
-  std::vector<CurvePointRecord> curve_records_;
   int exit_code_ = 1;
 };
 
@@ -166,7 +147,6 @@ void Session::Begin() {
   record_.grid_start = config_.grid_start.value_or(now.utc);
   record_.time_scale = config_.time_scale;
   grid_ = ClockOf(record_);
-  batch_size_ = config_.batch_size;
   recorder_.Begin(record_);
 }
 
@@ -186,131 +166,36 @@ void Session::MakeLedger() {
   }
 }
 
-std::optional<PowerCurve> Session::StoredCurve(const std::string& device, int gpus) {
-  if (parts_.store == nullptr) return std::nullopt;
-  const auto points = parts_.store->LoadCurve(curve_key_);
-  if (!points || points->empty()) return std::nullopt;
-  std::vector<PowerPoint> curve;
-  for (const CurvePointRecord& p : *points) {
-    curve.push_back({Watts(p.limit_w), p.throughput_per_s, Watts(p.draw_w)});
-  }
-  auto made = MakePowerCurve(device, config_.name, gpus, std::move(curve));
-  if (!made) return std::nullopt;
-  curve_records_ = ToRecords(*made);
-  Event("info",
-        fmt::format(
-            "power curve of an earlier run of '{}' on {} (batch size {})", config_.name, device,
-            curve_key_.batch_size == 0 ? "not said" : std::to_string(curve_key_.batch_size)));
-  return *std::move(made);
+void Session::MakeSteering() {
+  steering_.emplace(
+      config_, parts_,
+      [this](std::string kind, std::string message) { Event(std::move(kind), std::move(message)); },
+      [this]() -> std::optional<Joules> {
+        SettleNow();
+        if (!ledger_->GpuEnergyKnown()) return std::nullopt;
+        return ledger_->GpuEnergy();
+      });
+  steering_->Start(record_.run_id, grid_, ControlNow());
+  CollectFromSteering();
 }
 
-void Session::MakeController() {
-  bool refused_shared = false;
-  for (const auto& device : parts_.devices) {
-    if (device->Info().kind != DeviceKind::kGpu) continue;
-    if (device->Info().shared && config_.shared_gpus == RunConfig::Sharing::kRefuse) {
-      refused_shared = true;
-      continue;
-    }
-    controls_.push_back(std::make_unique<PatientDevice>(*device, kControlPatience));
-  }
-  std::vector<PowerDevice*> steered = Borrow(controls_);
-  if (steered.empty() && config_.policy.kind == PolicyKind::kNone) return;
-
-  const bool steers = config_.policy.kind != PolicyKind::kNone;
-  if (refused_shared && steers) {
-    Event("warning",
-          "power limits are left alone: a GPU is shared with others (MIG or other processes); "
-          "--force-shared sets them all the same");
-    steered.clear();
-  } else if (!steered.empty()) {
-    auto start_watchdog = [program = config_.program](const std::filesystem::path& journal) {
-      return StartWatchdog(program, journal);
-    };
-    auto guard = LimitGuard::Acquire(
-        steered, {config_.limits_folder, record_.run_id, std::move(start_watchdog)});
-    if (guard) {
-      guard_ = *std::move(guard);
-      ledger_->SetPowerLimit(guard_->Current());
-    } else if (steers) {
-      Event("warning", "power limits are left alone: " + guard.error().message);
-    }
-  } else if (steers) {
-    Event("warning", fmt::format("policy {} has no GPU to steer: energy is measured, no limit is "
-                                 "set",
-                                 config_.policy_text));
-  }
-
-  ControllerOptions options;
-  options.grid = grid_;
-  options.policy = config_.policy;
-  options.period = config_.period;
-  options.profiler = config_.profiler;
-  options.job = config_.name;
-  options.gpus = std::max<int>(1, static_cast<int>(steered.size()));
-  if (!steered.empty()) {
-    const DeviceInfo& info = steered.front()->Info();
-    options.device_model = info.name;
-    curve_key_ = {info.name, info.driver, config_.name, batch_size_.value_or(0), options.gpus};
-    options.find_curve = [this, model = info.name, gpus = options.gpus] {
-      curve_key_.batch_size = batch_size_.value_or(0);
-      return StoredCurve(model, gpus);
-    };
-  }
-  options.profile = config_.profile;
-  options.curve = config_.curve;
-  if (options.curve) curve_records_ = ToRecords(*options.curve);
-  if (config_.policy.kind == PolicyKind::kChase && config_.max_intensity_window) {
-    ResolveMaxIntensity(options.policy);
-  }
-  controller_.emplace(options, guard_.get(), parts_.source, parts_.forecaster,
-                      [this]() -> std::optional<Joules> {
-                        Settle();
-                        if (!ledger_->GpuEnergyKnown()) return std::nullopt;
-                        return ledger_->GpuEnergy();
-                      });
-  controller_->Start(ControlNow());
-  CollectFromController();
-}
-
-// MaxCarbonIntensity as the highest intensity of the days before the start.
-void Session::ResolveMaxIntensity(Policy& policy) {
-  if (parts_.source == nullptr) return;
-  const auto highest =
-      MaximumOver(*parts_.source, record_.grid_start, *config_.max_intensity_window);
-  if (!highest || highest->value <= GramsPerKwh(0)) {
-    Event("warning",
-          fmt::format("the highest carbon intensity of the last {} is not known; {:.0f} g/kWh is "
-                      "used instead{}",
-                      FormatDuration(*config_.max_intensity_window), policy.weights.max_intensity.v,
-                      highest ? "" : ": " + highest.error().message));
-    return;
-  }
-  policy.weights.max_intensity = highest->value;
-  Event("info",
-        fmt::format("MaxCarbonIntensity is {:.1f} g/kWh, the highest of the last {} ({:.0f} "
-                    "% of it known)",
-                    highest->value.v, FormatDuration(*config_.max_intensity_window),
-                    100 * highest->coverage));
-}
-
-void Session::CollectFromController() {
-  if (!controller_) return;
-  for (std::string& notice : controller_->TakeNotices()) Event("warning", std::move(notice));
-  for (DecisionRecord& decision : controller_->TakeDecisions()) {
+void Session::CollectFromSteering() {
+  for (DecisionRecord& decision : steering_->TakeDecisions()) {
     observer_.OnDecision(decision);
     decisions_.push_back(std::move(decision));
   }
-  if (guard_) ledger_->SetPowerLimit(guard_->Current());
-  if (const auto curve = controller_->TakeMeasuredCurve()) {
-    curve_records_ = ToRecords(*curve);
-    curve_key_.batch_size = batch_size_.value_or(0);
-    recorder_.SaveCurve(curve_key_, curve_records_, parts_.clock->Now());
+  ledger_->SetPowerLimit(steering_->Limit());
+  if (auto measured = steering_->TakeMeasuredCurve(); !measured.empty()) {
+    recorder_.SaveCurve(steering_->CurveKeyNow(), std::move(measured), parts_.clock->Now());
   }
 }
 
-void Session::Settle() {
+void Session::SettleNow() {
   meter_.Sample();
+  Settle();
+}
+
+void Session::Settle() {
   auto drained = meter_.Drain();
   const Ledger::Moment now = Now();
   for (const DeviceInterval& interval : drained.intervals) ledger_->AddInterval(interval, now);
@@ -328,21 +213,19 @@ void Session::Tick() {
   if (auto problem = feed_->TakeProblem()) {
     Event("warning", "carbon intensity: " + *std::move(problem));
   }
-  if (controller_) {
-    controller_->Step(ControlNow());
-    CollectFromController();
-  }
+  steering_->Step(ControlNow());
+  CollectFromSteering();
 }
 
-void Session::Commit() {
+void Session::Commit(Ledger::Rows rows) {
   for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   RunUpdate update;
   ledger_->SetReadings(meter_.Readings());
-  ledger_->TakeUpdate(Now(), update);
+  ledger_->TakeUpdate(Now(), rows, update);
   update.totals->duration = ToSeconds(parts_.clock->Monotonic() - started_);
   update.events = std::exchange(events_, {});
   update.decisions = std::exchange(decisions_, {});
-  update.curve = std::exchange(curve_records_, {});
+  update.curve = steering_->TakeCurve();
   recorder_.Commit(std::move(update));
 }
 
@@ -354,13 +237,12 @@ void Session::CompactIfDue() {
 }
 
 void Session::EndEpoch() {
+  meter_.Sample();
   Tick();  // the epoch's energy ends here, and the host's share of it is known
   ledger_->EndEpoch(Now());
   const EpochRecord* const epoch = ledger_->LastEpoch();
-  if (controller_) {
-    controller_->OnEpochEnd(ControlNow(), epoch->duration);
-    CollectFromController();
-  }
+  steering_->OnEpochEnd(ControlNow(), epoch->duration);
+  CollectFromSteering();
   if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kIdle);
   observer_.OnEpochEnd(*epoch, total_epochs_);
 }
@@ -369,6 +251,7 @@ void Session::Account(const Mark& mark) {
   if (const auto* begin = std::get_if<EpochBeginMark>(&mark)) {
     if (begin->total_epochs) total_epochs_ = begin->total_epochs;
     if (ledger_->CurrentEpoch() != nullptr) EndEpoch();
+    meter_.Sample();
     Tick();
     const int kept_as = ledger_->BeginEpoch(static_cast<int>(begin->epoch), Now());
     if (std::exchange(epoch_shift_, kept_as - begin->epoch) != epoch_shift_) {
@@ -377,21 +260,21 @@ void Session::Account(const Mark& mark) {
                                 begin->epoch, kept_as));
     }
     if (parts_.simulated != nullptr) parts_.simulated->SetLoad(SimulatedGpu::Load::kWorking);
-    if (controller_) controller_->OnEpochBegin(ControlNow());
+    steering_->OnEpochBegin(ControlNow());
   } else if (const auto* end = std::get_if<EpochEndMark>(&mark)) {
     ledger_->AddMetrics(ToNumbers(end->metrics));
     EndEpoch();
   } else if (const auto* step = std::get_if<StepMark>(&mark)) {
     ledger_->AddSteps(step->count);
-    if (controller_) controller_->OnStep(ControlNow(), static_cast<int>(step->count));
+    steering_->OnStep(ControlNow(), static_cast<int>(step->count));
   } else if (const auto* metrics = std::get_if<MetricsMark>(&mark)) {
     ledger_->AddMetrics(ToNumbers(metrics->metrics));
   } else if (const auto* total = std::get_if<TotalEpochsMark>(&mark)) {
     total_epochs_ = total->value;
   } else if (const auto* batch = std::get_if<BatchSizeMark>(&mark)) {
-    batch_size_ = batch->value;
+    steering_->SetBatchSize(batch->value);
   }
-  CollectFromController();
+  CollectFromSteering();
 }
 
 MarkReply Session::OnMark(ConnectionId connection, const Mark& mark) {
@@ -480,7 +363,7 @@ RunOutcome Session::Run() {
   outcome.run_id = record_.run_id;
   MakeLedger();
   if (!meter_.Start()) Event("warning", "a device does not answer; its energy is missing so far");
-  MakeController();
+  MakeSteering();
 
   auto socket = MarksSocket::Open(config_.runtime_folder);
   if (!socket) Event("warning", "marks cannot be received: " + socket.error().message);
@@ -505,15 +388,8 @@ RunOutcome Session::Run() {
   }
 
   // The limits first: whatever else goes wrong, they are back.
-  if (controller_) {
-    controller_->Finish();
-    CollectFromController();
-  }
-  if (guard_) {
-    for (const RestoreOutcome& restored : guard_->Restore()) {
-      Event(restored.status ? "info" : "warning", restored.message);
-    }
-  }
+  steering_->Finish();
+  CollectFromSteering();
   if (ledger_->CurrentEpoch() != nullptr) EndEpoch();
   Tick();
   outcome.must_exit_hard = !meter_.Stop();
@@ -521,11 +397,9 @@ RunOutcome Session::Run() {
     ledger_->AddInterval(interval, Now());
   }
   ledger_->CloseHostShare();
-  Commit();
+  Commit(Ledger::Rows::kAll);
   const bool store_answers = recorder_.End({parts_.clock->Now(), exit_code_});
-  const bool control_hangs =
-      std::ranges::any_of(controls_, [](const auto& c) { return c->Hangs(); });
-  outcome.must_exit_hard = outcome.must_exit_hard || control_hangs || !store_answers;
+  outcome.must_exit_hard = outcome.must_exit_hard || steering_->Hangs() || !store_answers;
   outcome.exit_code = exit_code_;
   for (EventRecord& e : recorder_.TakeEvents()) Event(std::move(e.kind), std::move(e.message));
   outcome.data = recorder_.Load();

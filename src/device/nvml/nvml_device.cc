@@ -73,7 +73,7 @@ Error NvmlDevice::MakeError(Return r, std::string_view doing) const {
   return session_->Library().MakeError(r, fmt::format("{}: {}", label_, doing));
 }
 
-NvmlDevice::Observation NvmlDevice::Observe() {
+NvmlDevice::Observation NvmlDevice::Observe(Want want) {
   if (const auto generation = session_->Generation(); generation != generation_) {
     generation_ = generation;
     energy_ = instant_ = usage_ = Support::kUnknown;
@@ -82,7 +82,7 @@ NvmlDevice::Observation NvmlDevice::Observe() {
   out.energy_mj = ReadEnergyMj();
   if (IsGone(out.energy_mj.state)) {
     out.power_mw.state = out.energy_mj.state;
-  } else {
+  } else if (want == Want::kAll || !out.energy_mj.value) {
     out.power_mw = ReadPowerMw();
   }
   return out;
@@ -91,7 +91,7 @@ NvmlDevice::Observation NvmlDevice::Observe() {
 Return NvmlDevice::Probe() {
   if (auto range = Range()) max_limit_mw_.store(range->max_mw, std::memory_order_relaxed);
   std::scoped_lock lock(read_mutex_);
-  const auto seen = Observe();
+  const auto seen = Observe(Want::kAll);
   if (seen.energy_mj.value || seen.power_mw.value) return Return::kSuccess;
   const Return fault = seen.Fault();
   return fault == Return::kSuccess ? Return::kNoData : fault;
@@ -105,14 +105,14 @@ Return NvmlDevice::Observation::Fault() const {
   return answers ? Return::kSuccess : energy_mj.state;
 }
 
-Result<Reading> NvmlDevice::Read(MonoTime now) {
+Result<Reading> NvmlDevice::ReadWhat(Want want, MonoTime now) {
   std::scoped_lock lock(read_mutex_);
-  auto seen = Observe();
+  auto seen = Observe(want);
   Return fault = seen.Fault();
   if (IsDriverGone(fault) && session_->RecoveryDue(now)) {
     fault = session_->Reinitialise(generation_);
     if (fault == Return::kSuccess) {
-      seen = Observe();
+      seen = Observe(want);
       fault = seen.Fault();
     }
   }

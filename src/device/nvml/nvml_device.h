@@ -33,7 +33,8 @@ class NvmlDevice final : public PowerDevice {
   // Whether energy or power can be read now: kSuccess, or why not (kNoData: blank values). Learns
   // what the GPU offers and, for judging its counter, its highest limit.
   nvml::Return Probe();
-  Result<Reading> Read(MonoTime now) override;
+  Result<Reading> Read(MonoTime now) override { return ReadWhat(Want::kAll, now); }
+  Result<Reading> ReadEnergy(MonoTime now) override { return ReadWhat(Want::kEnergy, now); }
   Result<PowerLimits> Limits() override;
   Result<Watts> Limit() override;
   // In mW. Does nothing where the limit is that already; reads back what it has set.
@@ -58,7 +59,11 @@ class NvmlDevice final : public PowerDevice {
     nvml::Return Fault() const;
   };
 
-  Observation Observe();
+  // kEnergy: power only if there is no energy.
+  enum class Want : std::uint8_t { kAll, kEnergy };
+
+  Result<Reading> ReadWhat(Want want, MonoTime now);
+  Observation Observe(Want want);
   Value<unsigned long long> ReadEnergyMj();
   Value<double> ReadPowerMw();
   Value<double> ReadInstantMw();

@@ -97,6 +97,11 @@ Result<ProcPidStat> ParseProcPidStat(std::string_view text) {
     }
     *times[i] = *value;
   }
+  constexpr int kThreads = 20;
+  for (int field = kFirstTime + 4; field < kThreads; ++field) NextWord(rest);
+  if (const auto threads = ParseInteger<int>(NextWord(rest)); threads && *threads > 0) {
+    stat.threads = *threads;
+  }
   return stat;
 }
 

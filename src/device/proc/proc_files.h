@@ -24,6 +24,7 @@ struct ProcPidStat {
   // Of children that have ended and were waited for, and of theirs.
   std::uint64_t children_user_ticks = 0;
   std::uint64_t children_system_ticks = 0;
+  int threads = 0;  // 0: not said
 
   std::uint64_t TotalTicks() const {
     return user_ticks + system_ticks + children_user_ticks + children_system_ticks;

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::string_view kTimes =
-    " R 7 8 9 0 -1 4194560 120 0 0 0 11 22 33 44 20 0 1 0 8000 1000 5 18446744073709551615\n";
+    " R 7 8 9 0 -1 4194560 120 0 0 0 11 22 33 44 20 0 6 0 8000 1000 5 18446744073709551615\n";
 
 TEST(ProcPidStatTest, ReadsTheFieldsThatCount) {
   const auto stat = ParseProcPidStat("4242 (python3)" + std::string(kTimes));
@@ -25,6 +25,13 @@ TEST(ProcPidStatTest, ReadsTheFieldsThatCount) {
   EXPECT_EQ(stat->children_user_ticks, 33U);
   EXPECT_EQ(stat->children_system_ticks, 44U);
   EXPECT_EQ(stat->TotalTicks(), 110U);
+  EXPECT_EQ(stat->threads, 6);
+}
+
+TEST(ProcPidStatTest, TheNumberOfThreadsMayBeMissing) {
+  const auto stat = ParseProcPidStat("1 (a) R 7 8 9 0 -1 4194560 120 0 0 0 11 22 33 44 20 0");
+  ASSERT_TRUE(stat) << stat.error().message;
+  EXPECT_EQ(stat->threads, 0);
 }
 
 TEST(ProcPidStatTest, ANameMayHoldBlanksParenthesesAndLineEnds) {

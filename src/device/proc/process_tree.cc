@@ -58,23 +58,30 @@ class Kinship {
     }
   }
 
-  std::vector<pid_t> ChildrenOf(pid_t pid) const {
+  // Which threads of a process may have children.
+  enum class Parent : std::uint8_t { kFirstThread, kAnyThread };
+
+  std::vector<pid_t> ChildrenOf(pid_t pid, Parent who) const {
     if (!has_children_files_) {
       const auto found = children_.find(pid);
       return found == children_.end() ? std::vector<pid_t>() : found->second;
     }
-    std::vector<pid_t> children;
     const fs::path tasks = proc_ / std::to_string(pid) / "task";
+    if (who == Parent::kFirstThread) return ChildrenOfTask(tasks, pid);
+    std::vector<pid_t> children;
     for (const pid_t task : ListPids(tasks)) {
-      const auto text = ReadFile(tasks / std::to_string(task) / "children", kMaxProcFile);
-      if (!text) continue;
-      const auto some = ParseChildren(*text);
+      const auto some = ChildrenOfTask(tasks, task);
       children.insert(children.end(), some.begin(), some.end());
     }
     return children;
   }
 
  private:
+  static std::vector<pid_t> ChildrenOfTask(const fs::path& tasks, pid_t task) {
+    const auto text = ReadFile(tasks / std::to_string(task) / "children", kMaxProcFile);
+    return text ? ParseChildren(*text) : std::vector<pid_t>();
+  }
+
   const fs::path& proc_;
   bool has_children_files_ = false;
   std::unordered_map<pid_t, std::vector<pid_t>> children_;
@@ -97,14 +104,17 @@ TreeSnapshot WalkProcessTree(const fs::path& proc, const JobProcesses& job) {
       if (!stat) continue;
       snapshot.pids.push_back(pid);
       snapshot.cpu_ticks += stat->TotalTicks();
-      const auto children = kinship.ChildrenOf(pid);
+      const auto children = kinship.ChildrenOf(
+          pid, stat->threads == 1 ? Kinship::Parent::kFirstThread : Kinship::Parent::kAnyThread);
       pending.insert(pending.end(), children.begin(), children.end());
     }
   };
   walk(job.root);
-  // Orphans last: a process that is orphaned meanwhile has moved from there to here.
+  // Orphans last: a process that is orphaned meanwhile has moved from there to here; the kernel
+  // gives it to the first thread.
   if (job.subreaper) {
-    for (const pid_t orphan : kinship.ChildrenOf(*job.subreaper)) walk(orphan);
+    const auto orphans = kinship.ChildrenOf(*job.subreaper, Kinship::Parent::kFirstThread);
+    for (const pid_t orphan : orphans) walk(orphan);
   }
   return snapshot;
 }

@@ -168,7 +168,7 @@ TEST_P(ProcessTreeTest, MemoryIsPssAndElseResidentPages) {
 
 TEST(ProcessTreeThreadsTest, ChildrenOfEveryThreadAreFound) {
   FakeProc proc;
-  proc.Set({.pid = 10, .user = 100});
+  proc.Set({.pid = 10, .user = 100, .threads = 2});
   proc.Set({.pid = 77, .parent = 999, .user = 25});
   fakes::WriteText(proc.Root() / "10" / "task" / "14" / "children", "77 ");
   ProcessTreeCpu cpu(proc.Root(), kTicks);

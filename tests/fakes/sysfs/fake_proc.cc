@@ -17,10 +17,10 @@ void FakeProc::Write(pid_t pid) {
   const FakeProcess& p = processes_.at(pid);
   const fs::path folder = Root() / std::to_string(pid);
   WriteText(folder / "stat",
-            fmt::format("{} ({}) {} {} {} {} 0 -1 4194560 120 0 0 0 {} {} {} {} 20 0 1 0 8000 "
+            fmt::format("{} ({}) {} {} {} {} 0 -1 4194560 120 0 0 0 {} {} {} {} 20 0 {} 0 8000 "
                         "1000000 {} 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n",
                         p.pid, p.comm, p.state, p.parent, p.parent, p.parent, p.user, p.system,
-                        p.children_user, p.children_system, p.resident_pages));
+                        p.children_user, p.children_system, p.threads, p.resident_pages));
   WriteText(folder / "statm",
             fmt::format("{} {} 10 5 0 20 0\n", p.resident_pages * 2, p.resident_pages));
   if (p.pss_kib > 0) {

@@ -24,6 +24,7 @@ struct FakeProcess {
   std::uint64_t children_user = 0;
   std::uint64_t children_system = 0;
   char state = 'S';
+  int threads = 1;
   std::uint64_t resident_pages = 0;
   std::uint64_t pss_kib = 0;  // 0: no smaps_rollup
 };
