@@ -125,8 +125,8 @@ double DistanceKm(const Coordinates& a, const Coordinates& b) {
   // Haversine formula.
   const double lat = std::sin(Radians(b.latitude - a.latitude) / 2);
   const double lon = std::sin(Radians(b.longitude - a.longitude) / 2);
-  const double h = lat * lat + std::cos(Radians(a.latitude)) * std::cos(Radians(b.latitude)) *
-                                   lon * lon;
+  const double h =
+      lat * lat + std::cos(Radians(a.latitude)) * std::cos(Radians(b.latitude)) * lon * lon;
   return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::clamp(h, 0.0, 1.0)));
 }
 
@@ -214,8 +214,7 @@ const ZoneInfo* ZoneTable::Find(std::string_view key) const {
   return it != zones_.end() && it->zone.key == key ? &*it : nullptr;
 }
 
-const CloudRegion* ZoneTable::FindRegion(std::string_view provider,
-                                         std::string_view region) const {
+const CloudRegion* ZoneTable::FindRegion(std::string_view provider, std::string_view region) const {
   const auto it = std::ranges::find_if(regions_, [&](const CloudRegion& candidate) {
     return candidate.provider == provider && candidate.region == region;
   });
@@ -260,16 +259,16 @@ Result<Zone> ZoneTable::ResolveRegion(std::string_view text) const {
     names.push_back(candidate.region);
   }
   if (names.empty()) {
-    return Fail(Code::kNotFound, fmt::format("no cloud '{}' for region '{}'; there are {}",
-                                             provider.substr(0, 40), text.substr(0, 80),
-                                             fmt::join(providers, ", ")));
+    return Fail(Code::kNotFound,
+                fmt::format("no cloud '{}' for region '{}'; there are {}", provider.substr(0, 40),
+                            text.substr(0, 80), fmt::join(providers, ", ")));
   }
   const auto near = NearNames(text.substr(colon + 1), names);
-  return Fail(Code::kNotFound,
-              fmt::format("{} has no region '{}' in the table; {}", provider,
-                          text.substr(colon + 1, 80),
-                          near.empty() ? "'lowtide zones' lists them, and a zone key serves as well"
-                                       : fmt::format("did you mean {}?", fmt::join(near, ", "))));
+  return Fail(
+      Code::kNotFound,
+      fmt::format("{} has no region '{}' in the table; {}", provider, text.substr(colon + 1, 80),
+                  near.empty() ? "'lowtide zones' lists them, and a zone key serves as well"
+                               : fmt::format("did you mean {}?", fmt::join(near, ", "))));
 }
 
 Error ZoneTable::Unknown(std::string_view key) const {
@@ -283,7 +282,8 @@ Error ZoneTable::Unknown(std::string_view key) const {
       return fail(fmt::format("{}; 'lowtide zones --near LAT,LON' shows those around it", note));
     }
     std::string listed = keys;
-    for (auto blank = listed.find(' '); blank != std::string::npos; blank = listed.find(' ', blank)) {
+    for (auto blank = listed.find(' '); blank != std::string::npos;
+         blank = listed.find(' ', blank)) {
       listed.replace(blank, 1, ", ");
       blank += 2;
     }

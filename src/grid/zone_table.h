@@ -37,7 +37,7 @@ double DistanceKm(const Coordinates& a, const Coordinates& b);
 struct ZoneInfo {
   Zone zone;
   std::string name;
-  Coordinates at;     // of `place`: where many people live, not the middle
+  Coordinates at;  // of `place`: where many people live, not the middle
   std::string place;
   std::map<std::string, std::string, std::less<>> provider_names;  // "watttime" -> "CAISO_NORTH"
 };
@@ -61,9 +61,9 @@ class ZoneTable {
   static Result<ZoneTable> Parse(std::string_view zones_csv, std::string_view cloud_regions_csv,
                                  std::string_view zone_aliases_csv);
 
-  const std::vector<ZoneInfo>& Zones() const { return zones_; }              // by key
-  const std::vector<CloudRegion>& Regions() const { return regions_; }      // by provider, region
-  const ZoneInfo* Find(std::string_view key) const;                          // nullptr: not there
+  const std::vector<ZoneInfo>& Zones() const { return zones_; }         // by key
+  const std::vector<CloudRegion>& Regions() const { return regions_; }  // by provider, region
+  const ZoneInfo* Find(std::string_view key) const;                     // nullptr: not there
   const CloudRegion* FindRegion(std::string_view provider, std::string_view region) const;
 
   // The zone that a user means by a zone key (in any case), "gcp:europe-north1", or a region's bare

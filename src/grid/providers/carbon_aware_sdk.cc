@@ -21,12 +21,14 @@ Result<std::unique_ptr<Provider>> CarbonAwareSdk::Make(const ProviderSettings& s
     return Fail(Code::kInvalidArgument, fmt::format("{}: {}", kName, what));
   };
   if (settings.endpoint.empty()) {
-    return refuse("no endpoint; set LOWTIDE_CARBON_AWARE_SDK_ENDPOINT, or endpoint in "
-                  "[sources.carbon_aware_sdk], to the address of the server");
+    return refuse(
+        "no endpoint; set LOWTIDE_CARBON_AWARE_SDK_ENDPOINT, or endpoint in "
+        "[sources.carbon_aware_sdk], to the address of the server");
   }
   if (!settings.signal) {
-    return refuse("no signal; the server does not say what its source gives: set signal = "
-                  "'average' or 'marginal' in [sources.carbon_aware_sdk]");
+    return refuse(
+        "no signal; the server does not say what its source gives: set signal = "
+        "'average' or 'marginal' in [sources.carbon_aware_sdk]");
   }
   return std::unique_ptr<Provider>(new CarbonAwareSdk(kName, settings, "", transport, zones));
 }

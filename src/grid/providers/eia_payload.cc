@@ -22,8 +22,8 @@ Status AddRow(const Json& row, EiaGeneration& out) {
   if (!end) return Fail(Code::kDataLoss, fmt::format("{}: period '{}'", kWhat, *period));
   const std::string respondent = JsonString(row, "respondent").value_or("");
   if (!out.zone.empty() && out.zone != respondent) {
-    return Fail(Code::kDataLoss, fmt::format("{}: respondents '{}' and '{}' in one", kWhat,
-                                             out.zone, respondent));
+    return Fail(Code::kDataLoss,
+                fmt::format("{}: respondents '{}' and '{}' in one", kWhat, out.zone, respondent));
   }
   out.zone = respondent;
   const auto unit = JsonString(row, "value-units");
@@ -41,11 +41,11 @@ Status AddRow(const Json& row, EiaGeneration& out) {
 std::string_view EiaFuel(std::string_view code) {
   using Pair = std::pair<std::string_view, std::string_view>;
   static constexpr std::array<Pair, 20> kFuels = {{
-      {"COL", "coal"},          {"NG", "gas"},        {"NUC", "nuclear"},   {"OIL", "oil"},
-      {"WAT", "hydro"},         {"SUN", "solar"},     {"WND", "wind"},      {"WIND", "wind"},
-      {"BM", "biomass"},        {"BIO", "biomass"},   {"GEO", "geothermal"}, {"OTH", "unknown"},
-      {"UNK", "unknown"},       {"SNB", "solar"},     {"WNB", "wind"},      {"BAT", "battery"},
-      {"OES", "battery"},       {"UES", "battery"},   {"PS", "hydro_storage"}, {"NGL", "gas"},
+      {"COL", "coal"},    {"NG", "gas"},      {"NUC", "nuclear"},      {"OIL", "oil"},
+      {"WAT", "hydro"},   {"SUN", "solar"},   {"WND", "wind"},         {"WIND", "wind"},
+      {"BM", "biomass"},  {"BIO", "biomass"}, {"GEO", "geothermal"},   {"OTH", "unknown"},
+      {"UNK", "unknown"}, {"SNB", "solar"},   {"WNB", "wind"},         {"BAT", "battery"},
+      {"OES", "battery"}, {"UES", "battery"}, {"PS", "hydro_storage"}, {"NGL", "gas"},
   }};
   const auto* it = std::ranges::find(kFuels, code, &Pair::first);
   return it == kFuels.end() ? "unknown" : it->second;

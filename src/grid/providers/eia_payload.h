@@ -10,7 +10,7 @@
 namespace lowtide {
 
 struct EiaGeneration {
-  std::string zone;  // `respondent`, which all rows must share
+  std::string zone;              // `respondent`, which all rows must share
   std::vector<Generation> rows;  // MWh of one hour each
   std::int64_t row_count = 0;    // rows in this answer
   std::int64_t total = 0;        // rows there are, all pages together; 0 when not said

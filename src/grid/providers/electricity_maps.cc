@@ -24,9 +24,10 @@ Result<std::unique_ptr<Provider>> ElectricityMaps::Make(const ProviderSettings& 
     return Fail(Code::kInvalidArgument, fmt::format("{}: {}", kName, what));
   };
   if (settings.key.empty()) {
-    return refuse("no key; get one at https://app.electricitymaps.com and set "
-                  "LOWTIDE_ELECTRICITY_MAPS_KEY, ELECTRICITY_MAPS_API_KEY, or key_file in "
-                  "[sources.electricity_maps]");
+    return refuse(
+        "no key; get one at https://app.electricitymaps.com and set "
+        "LOWTIDE_ELECTRICITY_MAPS_KEY, ELECTRICITY_MAPS_API_KEY, or key_file in "
+        "[sources.electricity_maps]");
   }
   if (!settings.version.empty() && settings.version != "v4" && settings.version != "v3") {
     return refuse(fmt::format("version '{}'; allowed are v4 and v3", settings.version));
@@ -47,8 +48,8 @@ HttpRequest ElectricityMaps::Query(std::string_view temporality) const {
   const bool has_version = endpoint.ends_with("/v3") || endpoint.ends_with("/v4");
   const std::string version = Settings().version.empty() ? "v4" : Settings().version;
   const bool old = has_version ? endpoint.ends_with("/v3") : version == "v3";
-  HttpRequest request = Request(fmt::format("{}/carbon-intensity/{}",
-                                            has_version ? "" : "/" + version, temporality));
+  HttpRequest request =
+      Request(fmt::format("{}/carbon-intensity/{}", has_version ? "" : "/" + version, temporality));
   const std::string header = Settings().key_header.empty() ? "auth-token" : Settings().key_header;
   request.headers.push_back({header, Settings().key});
   request.secret_names.push_back(header);
@@ -98,10 +99,10 @@ Result<Payload> ElectricityMaps::Fetch(const HttpRequest& request, const Zone& z
   LOWTIDE_TRY_STATUS(CheckZone(*payload, zone, NameFor(zone)));
   // Direct emissions are 0 where no fuel is burnt; lifecycle ones never are.
   if (Settings().basis != Basis::kDirect && AllZero(payload->slots)) {
-    return std::unexpected(Failure(
-        Code::kUnavailable, zone,
-        fmt::format("all {} values are 0, which is an outage, no clean grid",
-                    payload->slots.size())));
+    return std::unexpected(
+        Failure(Code::kUnavailable, zone,
+                fmt::format("all {} values are 0, which is an outage, no clean grid",
+                            payload->slots.size())));
   }
   return payload;
 }

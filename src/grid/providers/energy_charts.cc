@@ -21,9 +21,8 @@ Result<std::unique_ptr<Provider>> EnergyCharts::Make(const ProviderSettings& set
                 fmt::format("{}: signal 'marginal'; it has only the average", kName));
   }
   if (settings.basis) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: basis '{}'; it does not say which it has", kName,
-                            BasisName(*settings.basis)));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: basis '{}'; it does not say which it has",
+                                                    kName, BasisName(*settings.basis)));
   }
   return std::unique_ptr<Provider>(new EnergyCharts(kName, settings, kEndpoint, transport, zones));
 }

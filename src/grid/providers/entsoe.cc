@@ -29,8 +29,9 @@ Result<std::unique_ptr<Provider>> Entsoe::Make(const ProviderSettings& settings,
     return Fail(Code::kInvalidArgument, fmt::format("{}: {}", kName, what));
   };
   if (settings.key.empty()) {
-    return refuse("no key; ask transparency@entsoe.eu for access to the REST interface, and set "
-                  "LOWTIDE_ENTSOE_KEY, ENTSOE_API_KEY, or key_file in [sources.entsoe]");
+    return refuse(
+        "no key; ask transparency@entsoe.eu for access to the REST interface, and set "
+        "LOWTIDE_ENTSOE_KEY, ENTSOE_API_KEY, or key_file in [sources.entsoe]");
   }
   if (settings.signal == Signal::kMarginal) {
     return refuse("signal 'marginal'; it has only the average");
@@ -42,9 +43,10 @@ Result<std::unique_ptr<Provider>> Entsoe::Make(const ProviderSettings& settings,
       return zones.ProviderName(kName, Zone{std::string(key)}) == name;
     });
     if (name.size() != 16 || (name[2] != 'Y' && !is_known)) {
-      return refuse(fmt::format("zone_names: '{}={}': an area code has 16 characters, the third of "
-                                "them Y",
-                                zone, name));
+      return refuse(
+          fmt::format("zone_names: '{}={}': an area code has 16 characters, the third of "
+                      "them Y",
+                      zone, name));
     }
   }
   return std::unique_ptr<Provider>(
@@ -52,7 +54,8 @@ Result<std::unique_ptr<Provider>> Entsoe::Make(const ProviderSettings& settings,
 }
 
 ProviderAbilities Entsoe::Abilities() const {
-  return {.latest = true, .history = true, .forecast = false, .step = 900s, .horizon = std::nullopt};
+  return {
+      .latest = true, .history = true, .forecast = false, .step = 900s, .horizon = std::nullopt};
 }
 
 Error Entsoe::StatusError(const HttpResponse& response, const Zone& zone) const {
@@ -77,9 +80,12 @@ Result<MixProvider::Mix> Entsoe::Fetch(const Zone& zone, const std::string& name
     HttpRequest request = Request(Settings().endpoint.ends_with("/api") ? "" : "/api");
     request.headers = {{"Accept", "application/xml, text/xml"}};
     request.secret_names.emplace_back("securityToken");
-    request.query = {{"securityToken", Settings().key}, {"documentType", "A75"},
-                     {"processType", "A16"},            {"in_Domain", name},
-                     {"periodStart", Compact(start)},   {"periodEnd", Compact(end)}};
+    request.query = {{"securityToken", Settings().key},
+                     {"documentType", "A75"},
+                     {"processType", "A16"},
+                     {"in_Domain", name},
+                     {"periodStart", Compact(start)},
+                     {"periodEnd", Compact(end)}};
     auto body = Body(request, zone);
     auto part = body ? ParseEntsoe(*body) : std::unexpected(body.error());
     if (!part && part.error().code == Code::kNotFound) {

@@ -146,8 +146,8 @@ Status ReadSeries(const pugi::xml_node& series, std::size_t& points, EntsoeGener
   if (!unit.empty() && unit != "MAW") {
     return Broken(fmt::format("quantities are in '{}', expected MAW", unit.substr(0, 20)));
   }
-  const Curve curve = TextOf(series, "curveType") == "A03" ? Curve::kChangesOnly
-                                                           : Curve::kEveryPosition;
+  const Curve curve =
+      TextOf(series, "curveType") == "A03" ? Curve::kChangesOnly : Curve::kEveryPosition;
   const PeriodReader reader{std::string(type), std::string(EntsoeFuel(type)), curve, out, points};
   for (const pugi::xml_node period : series) {
     if (LocalName(period) == "Period") LOWTIDE_TRY_STATUS(reader.Read(period));
@@ -175,12 +175,12 @@ std::unexpected<Error> Acknowledged(const pugi::xml_node& document) {
 std::string_view EntsoeFuel(std::string_view psr_type) {
   using Pair = std::pair<std::string_view, std::string_view>;
   static constexpr std::array<Pair, 22> kFuels = {{
-      {"B01", "biomass"}, {"B02", "coal"},       {"B03", "gas"},        {"B04", "gas"},
-      {"B05", "coal"},    {"B06", "oil"},        {"B07", "coal"},       {"B08", "coal"},
-      {"B09", "geothermal"}, {"B10", "hydro_storage"}, {"B11", "hydro"}, {"B12", "hydro"},
-      {"B13", "unknown"}, {"B14", "nuclear"},    {"B15", "unknown"},    {"B16", "solar"},
-      {"B17", "biomass"}, {"B18", "wind"},       {"B19", "wind"},       {"B20", "unknown"},
-      {"B25", "battery"}, {"B24", "unknown"},
+      {"B01", "biomass"},    {"B02", "coal"},          {"B03", "gas"},     {"B04", "gas"},
+      {"B05", "coal"},       {"B06", "oil"},           {"B07", "coal"},    {"B08", "coal"},
+      {"B09", "geothermal"}, {"B10", "hydro_storage"}, {"B11", "hydro"},   {"B12", "hydro"},
+      {"B13", "unknown"},    {"B14", "nuclear"},       {"B15", "unknown"}, {"B16", "solar"},
+      {"B17", "biomass"},    {"B18", "wind"},          {"B19", "wind"},    {"B20", "unknown"},
+      {"B25", "battery"},    {"B24", "unknown"},
   }};
   const auto* it = std::ranges::find(kFuels, psr_type, &Pair::first);
   return it == kFuels.end() ? "unknown" : it->second;
@@ -189,8 +189,8 @@ std::string_view EntsoeFuel(std::string_view psr_type) {
 Result<EntsoeGeneration> ParseEntsoe(std::string_view xml) {
   pugi::xml_document document;
   // Neither entities of one's own nor DOCTYPE are read by pugixml.
-  const auto parsed = document.load_buffer(xml.data(), xml.size(),
-                                           pugi::parse_default, pugi::encoding_utf8);
+  const auto parsed =
+      document.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) return Broken(fmt::format("no XML: {}", parsed.description()));
   const pugi::xml_node root = document.document_element();
   EntsoeGeneration out;
@@ -201,8 +201,8 @@ Result<EntsoeGeneration> ParseEntsoe(std::string_view xml) {
     return out;
   }
   if (LocalName(root) != "GL_MarketDocument") {
-    return Broken(fmt::format("a document '{}', expected GL_MarketDocument",
-                              LocalName(root).substr(0, 60)));
+    return Broken(
+        fmt::format("a document '{}', expected GL_MarketDocument", LocalName(root).substr(0, 60)));
   }
   if (const auto type = TextOf(root, "type"); type != "A75") {
     return Broken(fmt::format("a document of type '{}', expected A75", type.substr(0, 20)));

@@ -10,7 +10,7 @@
 namespace lowtide {
 
 struct EntsoeGeneration {
-  std::string zone;  // EIC of in- or outBiddingZone_Domain, which all series must share
+  std::string zone;              // EIC of in- or outBiddingZone_Domain, which all series must share
   std::vector<Generation> rows;  // MW, in slots of each Period's own resolution
   std::optional<TimePoint> created_at;
 };

@@ -70,8 +70,7 @@ std::optional<GramsPerKwh> At(Tracks& tracks, TimePoint from) {
     while (track.next + 1 < track.rows.size() && track.rows[track.next + 1]->from <= from) {
       ++track.next;
     }
-    const bool covered =
-        track.next < track.rows.size() && track.rows[track.next]->from <= from;
+    const bool covered = track.next < track.rows.size() && track.rows[track.next]->from <= from;
     if (!covered) {
       absent += Beside(track);
       continue;

@@ -48,8 +48,8 @@ Result<ProviderAnswer> MixProvider::History(const Zone& zone, TimePoint from, Ti
   return Compute(zone, from, to, now);
 }
 
-Result<ProviderAnswer> MixProvider::Forecast(const Zone& zone, TimePoint /*from*/,
-                                             TimePoint /*to*/, TimePoint /*now*/) {
+Result<ProviderAnswer> MixProvider::Forecast(const Zone& zone, TimePoint /*from*/, TimePoint /*to*/,
+                                             TimePoint /*now*/) {
   return std::unexpected(Failure(Code::kUnimplemented, zone,
                                  "has no carbon forecast; Lowtide's own serves in its place"));
 }

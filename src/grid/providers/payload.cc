@@ -45,8 +45,8 @@ std::string Message(const Json& value, int depth = 0) {
       if (out.size() < kLongestErrorText) add(Message(element, depth + 1));
     }
   } else if (value.is_object()) {
-    static constexpr std::array kMembers = {"code",   "title", "error", "message", "msg",
-                                            "detail", "loc",   "text"};
+    static constexpr std::array kMembers = {"code", "title",  "error", "message",
+                                            "msg",  "detail", "loc",   "text"};
     for (const char* name : kMembers) {
       if (const auto it = value.find(name); it != value.end()) add(Message(*it, depth + 1));
     }
@@ -125,9 +125,8 @@ std::optional<std::chrono::milliseconds> UsualStep(std::vector<TimePoint> times)
 }
 
 bool AllZero(const std::vector<ProviderSlot>& slots) {
-  return slots.size() >= 2 && std::ranges::all_of(slots, [](const ProviderSlot& slot) {
-           return slot.value.v == 0;
-         });
+  return slots.size() >= 2 &&
+         std::ranges::all_of(slots, [](const ProviderSlot& slot) { return slot.value.v == 0; });
 }
 
 void KeepTouching(std::vector<ProviderSlot>& slots, TimePoint from, TimePoint to) {

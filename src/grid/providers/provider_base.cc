@@ -72,21 +72,23 @@ Error ProviderBase::StatusError(const HttpResponse& response, const Zone& zone) 
   const std::string said = text.empty() ? "" : fmt::format(": {}", text);
   const int status = response.status;
   if (status == 401 || status == 403) {
-    return Failure(Code::kPermissionDenied, zone, fmt::format("not permitted ({}){}", status, said));
+    return Failure(Code::kPermissionDenied, zone,
+                   fmt::format("not permitted ({}){}", status, said));
   }
   if (status == 404) return Failure(Code::kNotFound, zone, fmt::format("not found (404){}", said));
   if (status == 429) {
     const auto after = response.Header("retry-after");
-    return Failure(Code::kUnavailable, zone,
-                   fmt::format("asked too often (429){}{}",
-                               after ? fmt::format(", again after {}", after->substr(0, 40)) : "",
-                               said));
+    return Failure(
+        Code::kUnavailable, zone,
+        fmt::format("asked too often (429){}{}",
+                    after ? fmt::format(", again after {}", after->substr(0, 40)) : "", said));
   }
   if (status >= 500) {
     return Failure(Code::kUnavailable, zone, fmt::format("fails ({}){}", status, said));
   }
   if (status >= 400) {
-    return Failure(Code::kUnavailable, zone, fmt::format("refuses the request ({}){}", status, said));
+    return Failure(Code::kUnavailable, zone,
+                   fmt::format("refuses the request ({}){}", status, said));
   }
   return Failure(Code::kUnavailable, zone, fmt::format("unexpected status {}{}", status, said));
 }
@@ -114,8 +116,7 @@ Result<std::string> ProviderBase::NameOf(const Zone& zone) const {
   return std::unexpected(Failure(
       Code::kNotFound, zone,
       fmt::format("does not cover it, as far as the table of zones knows; it covers {}{}",
-                  fmt::join(known, ", "),
-                  known.empty() ? "none: name them in zone_names" : "")));
+                  fmt::join(known, ", "), known.empty() ? "none: name them in zone_names" : "")));
 }
 
 ProviderAnswer ProviderBase::Answer(const Zone& zone, std::string provider_zone, IntensityKind kind,
@@ -139,9 +140,9 @@ ProviderAnswer ProviderBase::Answer(const Zone& zone, std::string provider_zone,
 Status ProviderBase::CheckZone(const Payload& payload, const Zone& zone,
                                std::string_view asked) const {
   if (payload.zone.empty() || payload.zone == asked) return {};
-  return std::unexpected(Failure(
-      Code::kDataLoss, zone,
-      fmt::format("asked for '{}', answered for '{}': not used", asked, payload.zone.substr(0, 60))));
+  return std::unexpected(Failure(Code::kDataLoss, zone,
+                                 fmt::format("asked for '{}', answered for '{}': not used", asked,
+                                             payload.zone.substr(0, 60))));
 }
 
 Result<ProviderAnswer> ProviderBase::Newest(ProviderAnswer answer, TimePoint now) const {
@@ -149,11 +150,10 @@ Result<ProviderAnswer> ProviderBase::Newest(ProviderAnswer answer, TimePoint now
   const auto begins_later = [now](const ProviderSlot& slot) { return slot.from > now; };
   if (answer.slots.size() > 1) std::erase_if(answer.slots, begins_later);
   if (answer.slots.empty()) {
-    return std::unexpected(
-        Failure(Code::kNotFound, answer.zone,
-                answer.missing > 0 ? fmt::format("its {} newest values are missing (null)",
-                                                 answer.missing)
-                                   : "has no value now"));
+    return std::unexpected(Failure(
+        Code::kNotFound, answer.zone,
+        answer.missing > 0 ? fmt::format("its {} newest values are missing (null)", answer.missing)
+                           : "has no value now"));
   }
   answer.slots.erase(answer.slots.begin(), answer.slots.end() - 1);
   return answer;
@@ -180,7 +180,8 @@ Result<std::vector<Interval>> Chunks(TimePoint from, TimePoint to,
     return Fail(Code::kInvalidArgument, fmt::format("the interval from {} to {} is empty",
                                                     FormatTime(from), FormatTime(to)));
   }
-  const auto count = static_cast<std::size_t>((to - from - std::chrono::milliseconds(1)) / length) + 1;
+  const auto count =
+      static_cast<std::size_t>((to - from - std::chrono::milliseconds(1)) / length) + 1;
   if (count > kMostRequests) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{} to {} would take {} requests; at most {} are sent at once",

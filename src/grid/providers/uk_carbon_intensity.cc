@@ -43,9 +43,8 @@ Result<std::unique_ptr<Provider>> UkCarbonIntensity::Make(const ProviderSettings
                 fmt::format("{}: signal 'marginal'; it has only the average", kName));
   }
   if (settings.basis && *settings.basis != Basis::kDirect) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: basis '{}'; it has only direct emissions", kName,
-                            BasisName(*settings.basis)));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: basis '{}'; it has only direct emissions",
+                                                    kName, BasisName(*settings.basis)));
   }
   for (const auto& [zone, name] : settings.zone_names) {
     const auto id = ParseNumber(name);
@@ -72,10 +71,9 @@ Result<Payload> UkCarbonIntensity::Fetch(const std::string& region, TimePoint fr
   Payload whole;
   for (const auto& [start, end] : CutAtNewYear(*chunks)) {
     const std::string range = fmt::format("{}/{}", Minutes(start), Minutes(end));
-    const HttpRequest request =
-        Request(region == "national"
-                    ? "/intensity/" + range
-                    : fmt::format("/regional/intensity/{}/regionid/{}", range, region));
+    const HttpRequest request = Request(
+        region == "national" ? "/intensity/" + range
+                             : fmt::format("/regional/intensity/{}/regionid/{}", range, region));
     LOWTIDE_TRY(const std::string body, Body(request, zone));
     auto part = ParseUkCarbonIntensity(body, values);
     if (!part) return Failed(part.error(), zone);
@@ -93,8 +91,7 @@ Result<Payload> UkCarbonIntensity::Fetch(const std::string& region, TimePoint fr
 }
 
 ProviderAnswer UkCarbonIntensity::Finish(const Zone& zone, const std::string& region,
-                                         IntensityKind kind, TimePoint now,
-                                         Payload payload) const {
+                                         IntensityKind kind, TimePoint now, Payload payload) const {
   ProviderAnswer out = Answer(zone, region, kind, now, std::move(payload));
   out.signal = Signal::kAverage;
   out.basis = Basis::kDirect;

@@ -49,7 +49,8 @@ Status AddRegion(const Json& region, UkValues values, Payload& out) {
   }
   std::string zone = fmt::format("{}", *id);
   if (!out.zone.empty() && out.zone != zone) {
-    return Fail(Code::kDataLoss, fmt::format("{}: regions {} and {} in one", kWhat, out.zone, zone));
+    return Fail(Code::kDataLoss,
+                fmt::format("{}: regions {} and {} in one", kWhat, out.zone, zone));
   }
   out.zone = std::move(zone);
   return AddSlots(*slots, values, out);

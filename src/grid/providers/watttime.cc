@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kTokenAge = 25min;    // of the 30 that a token is valid
+constexpr auto kTokenAge = 25min;  // of the 30 that a token is valid
 constexpr auto kRegionAge = 30 * 24h;
 constexpr auto kLongestHistory = 30 * 24h;  // of 32 days, both ends inclusive
 constexpr auto kLongestPast = 24h - 1s;     // of generated_at in one request
@@ -18,36 +18,36 @@ constexpr int kLongestHorizon = 72;
 
 // A 401, or a 403 that is no JSON: the token is not accepted (any more).
 bool IsTokenRefused(const HttpResponse& response) {
-  return response.status == 401 ||
-         (response.status == 403 && !IsWattTimeScopeError(response.body));
+  return response.status == 401 || (response.status == 403 && !IsWattTimeScopeError(response.body));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Provider>> WattTime::Make(const ProviderSettings& settings,
-                                                 HttpTransport& transport,
-                                                 const ZoneTable& zones) {
+                                                 HttpTransport& transport, const ZoneTable& zones) {
   const auto refuse = [](std::string_view what) {
     return Fail(Code::kInvalidArgument, fmt::format("{}: {}", kName, what));
   };
   if (settings.username.empty() || settings.password.empty()) {
-    return refuse("no user name or password; register as https://docs.watttime.org says, and set "
-                  "WATTTIME_USERNAME and WATTTIME_PASSWORD, or username and password_file in "
-                  "[sources.watttime]");
+    return refuse(
+        "no user name or password; register as https://docs.watttime.org says, and set "
+        "WATTTIME_USERNAME and WATTTIME_PASSWORD, or username and password_file in "
+        "[sources.watttime]");
   }
   const std::string& endpoint = settings.endpoint;
   if (endpoint.find("api2.watttime.org") != std::string::npos || endpoint.ends_with("/v2") ||
       endpoint.ends_with("/v2/") || settings.version == "v2") {
-    return refuse(fmt::format("WattTime retired version 2 ({}) in 2024; leave 'endpoint' and "
-                              "'version' out to use v3",
-                              endpoint.empty() ? "v2" : endpoint));
+    return refuse(
+        fmt::format("WattTime retired version 2 ({}) in 2024; leave 'endpoint' and "
+                    "'version' out to use v3",
+                    endpoint.empty() ? "v2" : endpoint));
   }
   if (!settings.version.empty() && settings.version != "v3") {
     return refuse(fmt::format("version '{}'; there is only v3", settings.version));
   }
   if (settings.basis && *settings.basis != Basis::kDirect) {
-    return refuse(fmt::format("basis '{}'; it has only direct emissions",
-                              BasisName(*settings.basis)));
+    return refuse(
+        fmt::format("basis '{}'; it has only direct emissions", BasisName(*settings.basis)));
   }
   return std::unique_ptr<Provider>(new WattTime(kName, settings, kEndpoint, transport, zones));
 }
@@ -58,7 +58,10 @@ std::string_view WattTime::SignalType() const {
 
 ProviderAbilities WattTime::Abilities() const {
   const bool marginal = Settings().signal != Signal::kAverage;
-  ProviderAbilities out{.latest = marginal, .history = true, .forecast = marginal, .step = 300s,
+  ProviderAbilities out{.latest = marginal,
+                        .history = true,
+                        .forecast = marginal,
+                        .step = 300s,
                         .horizon = std::nullopt};
   if (marginal) out.horizon = 72h;
   return out;
@@ -94,10 +97,9 @@ Result<std::string> WattTime::Token(TimePoint now, const std::string& refused) {
   request.secrets.push_back(basic);
   LOWTIDE_TRY(const HttpResponse response, Send(request));
   if (response.status == 401 || response.status == 403) {
-    return std::unexpected(Failure(
-        Code::kPermissionDenied, {},
-        fmt::format("user name or password is not accepted ({}): {}", response.status,
-                    ErrorText(response.body))));
+    return std::unexpected(Failure(Code::kPermissionDenied, {},
+                                   fmt::format("user name or password is not accepted ({}): {}",
+                                               response.status, ErrorText(response.body))));
   }
   if (response.status != 200) return std::unexpected(StatusError(response, {}));
   auto token = ParseWattTimeToken(response.body);
@@ -152,8 +154,8 @@ Result<WattTime::Region> WattTime::RegionOf(const Zone& zone, TimePoint now) {
   if (auto name = Zones().ProviderName(kName, zone)) return Region{*std::move(name), now, ""};
   const ZoneInfo* info = Zones().Find(zone.key);
   if (info == nullptr) {
-    return std::unexpected(Failure(Code::kNotFound, zone,
-                                   "not in the table of zones; name its region in zone_names"));
+    return std::unexpected(
+        Failure(Code::kNotFound, zone, "not in the table of zones; name its region in zone_names"));
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -163,8 +165,8 @@ Result<WattTime::Region> WattTime::RegionOf(const Zone& zone, TimePoint now) {
   auto name = NameAt(info->at, now);
   if (!name) return Failed(name.error(), zone);
   Region region{*std::move(name), now, ""};
-  region.note = fmt::format("region {} is WattTime's for {}, in zone {}", region.name, info->place,
-                            zone.key);
+  region.note =
+      fmt::format("region {} is WattTime's for {}, in zone {}", region.name, info->place, zone.key);
   const std::scoped_lock lock(mutex_);
   regions_.insert_or_assign(zone.key, region);
   return region;
@@ -174,9 +176,9 @@ Status WattTime::Check(const WattTimePayload& payload, const Zone& zone,
                        const Region& region) const {
   LOWTIDE_TRY_STATUS(CheckZone(payload.series, zone, region.name));
   if (!payload.signal.empty() && payload.signal != SignalType()) {
-    return std::unexpected(Failure(
-        Code::kDataLoss, zone, fmt::format("asked for {}, answered with {}: not used",
-                                           SignalType(), payload.signal.substr(0, 40))));
+    return std::unexpected(Failure(Code::kDataLoss, zone,
+                                   fmt::format("asked for {}, answered with {}: not used",
+                                               SignalType(), payload.signal.substr(0, 40))));
   }
   if (AllZero(payload.series.slots)) {
     return std::unexpected(
@@ -200,12 +202,13 @@ ProviderAnswer WattTime::Finish(const Zone& zone, const Region& region, Intensit
 Result<WattTimePayload> WattTime::FetchForecast(const Zone& zone, const Region& region, int hours,
                                                 TimePoint now) {
   if (Settings().signal == Signal::kAverage) {
-    return std::unexpected(Failure(Code::kUnimplemented, zone, "there is no forecast of the average"));
+    return std::unexpected(
+        Failure(Code::kUnimplemented, zone, "there is no forecast of the average"));
   }
-  LOWTIDE_TRY(const std::string body,
-              Get("/v3/forecast",
-                  {{"region", region.name}, {"horizon_hours", fmt::format("{}", hours)}}, zone,
-                  now));
+  LOWTIDE_TRY(
+      const std::string body,
+      Get("/v3/forecast", {{"region", region.name}, {"horizon_hours", fmt::format("{}", hours)}},
+          zone, now));
   auto payload = ParseWattTime(body);
   if (!payload) return Failed(payload.error(), zone);
   LOWTIDE_TRY_STATUS(Check(*payload, zone, region));
@@ -245,9 +248,10 @@ Result<ProviderAnswer> WattTime::History(const Zone& zone, TimePoint from, TimeP
     if (!whole.series.slots.empty() && part->model != whole.model) {
       return std::unexpected(Failure(
           Code::kDataLoss, zone,
-          fmt::format("the interval holds values of models {} and {}, which must not be joined; ask "
-                      "for the time from {} on",
-                      whole.model, part->model, FormatTime(start))));
+          fmt::format(
+              "the interval holds values of models {} and {}, which must not be joined; ask "
+              "for the time from {} on",
+              whole.model, part->model, FormatTime(start))));
     }
     whole.model = part->model;
     if (const auto status = Append(whole.series, std::move(part->series)); !status) {
