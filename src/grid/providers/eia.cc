@@ -12,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::int64_t kPage = 5000;  // rows that one JSON answer may have
+constexpr std::int64_t kMostFuels = 50;
 
 }  // namespace
 
@@ -52,6 +53,9 @@ Result<MixProvider::Mix> Eia::Fetch(const Zone& zone, const std::string& name, T
                                     TimePoint to) {
   Mix out;
   const bool has_version = Settings().endpoint.ends_with("/v2");
+  // Of an hour and a fuel there is one row.
+  const std::int64_t most_rows =
+      ((CeilTo(to, 1h) - FloorTo(from, 1h)) / 1h + 1) * kMostFuels + kPage;
   std::int64_t offset = 0;
   for (std::size_t page = 0;; ++page) {
     if (page == kMostRequests) {
@@ -84,6 +88,10 @@ Result<MixProvider::Mix> Eia::Fetch(const Zone& zone, const std::string& name, T
     LOWTIDE_TRY_STATUS(CheckZone(answered, zone, name));
     std::ranges::move(part->rows, std::back_inserter(out.rows));
     offset += part->row_count;
+    if (offset > most_rows) {
+      return std::unexpected(Failure(Code::kDataLoss, zone,
+                                     fmt::format("more rows ({}) than the interval has", offset)));
+    }
     if (part->row_count == 0 || (part->row_count < kPage && offset >= part->total)) break;
   }
   if (out.rows.empty()) {

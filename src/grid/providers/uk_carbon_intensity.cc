@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/csv.h"
-
 namespace lowtide {
 namespace {
 
@@ -16,6 +14,13 @@ constexpr auto kLongestRange = 10 * 24h;
 
 // "2018-01-20T12:00Z": seconds are not accepted.
 std::string Minutes(TimePoint t) { return FormatTime(FloorTo(t, 1min)).substr(0, 16) + "Z"; }
+
+bool IsRegionId(std::string_view name) {
+  for (int id = 1; id <= 17; ++id) {
+    if (name == fmt::format("{}", id)) return true;
+  }
+  return false;
+}
 
 // Ranges across New Year came back cut: no part crosses one.
 std::vector<Interval> CutAtNewYear(const std::vector<Interval>& chunks) {
@@ -47,10 +52,7 @@ Result<std::unique_ptr<Provider>> UkCarbonIntensity::Make(const ProviderSettings
                                                     kName, BasisName(*settings.basis)));
   }
   for (const auto& [zone, name] : settings.zone_names) {
-    const auto id = ParseNumber(name);
-    if (name == "national" || (id && *id >= 1 && *id <= 17 && name == fmt::format("{}", *id))) {
-      continue;
-    }
+    if (name == "national" || IsRegionId(name)) continue;
     return Fail(Code::kInvalidArgument,
                 fmt::format("{}: zone_names: '{}={}'; allowed are national and the region ids 1 to "
                             "17",

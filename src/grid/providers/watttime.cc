@@ -129,7 +129,8 @@ Result<std::string> WattTime::Get(std::string_view path,
     if (!response) {
       return Fail(response.error().code, Redacted(response.error().message, token));
     }
-    if (response->status == 200) return std::move(response->body);
+    // What a parser says of the body is told, and a body may repeat the token.
+    if (response->status == 200) return Redacted(std::move(response->body), token);
     if (attempt > 0 || !IsTokenRefused(*response)) {
       Error error = StatusError(*response, zone);
       error.message = Redacted(std::move(error.message), token);
