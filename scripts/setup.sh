@@ -6,14 +6,14 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config
-  libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libtomlplusplus-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev
   libpugixml-dev
   python3 python3-sklearn
 )
 test_packages=(
   ccache clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-  python3-pytest chromium-headless-shell util-linux
+  openssl python3-pytest chromium-headless-shell util-linux
 )
 
 case "${1:-}" in

@@ -8,6 +8,8 @@ namespace lowtide {
 namespace {
 
 constexpr int kMaxAttempts = 3;
+// A lower limit cannot make a job faster; by so much it is not noise either.
+constexpr double kSlowStart = 1.05;
 constexpr double kMaxLimits = 1000;
 // A window this many times as long as asked for, and still without energy, is given up.
 constexpr int kMaxWindowFactor = 10;
@@ -174,11 +176,16 @@ ProfilerAction LimitProfiler::Measure(MonoTime now, std::optional<Joules> energy
 
 ProfilerAction LimitProfiler::Close() {
   const Watts limit = CurrentLimit();
+  if (again_) {
+    points_.front() = {limit, static_cast<double>(window_.steps) / window_.time.count(),
+                       window_.energy / window_.time};
+    return Finish(std::move(ended_));
+  }
   points_.push_back({limit, static_cast<double>(window_.steps) / window_.time.count(),
                      window_.energy / window_.time});
   const double share = points_.back().throughput_per_s / points_.front().throughput_per_s;
   if (share < least_share_) {
-    return Finish(
+    return End(
         fmt::format("ended at {:g} W: its throughput is {:.1f} % of that at {:g} W, below "
                     "the {:.1f} % still of use",
                     limit.v, 100 * share, points_.front().limit.v, 100 * least_share_));
@@ -190,6 +197,7 @@ ProfilerAction LimitProfiler::Retry(std::string_view why) {
   window_ = {};
   notes_.push_back(fmt::format("window at {:g} W discarded: {}", CurrentLimit().v, why));
   if (++attempts_ < kMaxAttempts) return {};
+  if (again_) return Finish(std::move(ended_));
   if (index_ == 0) {
     return Finish(fmt::format("ended: the highest limit, {:g} W, could not be measured ({})",
                               CurrentLimit().v, why));
@@ -201,7 +209,24 @@ ProfilerAction LimitProfiler::Retry(std::string_view why) {
 ProfilerAction LimitProfiler::NextLimit() {
   attempts_ = 0;
   if (++index_ < limits_.size()) return SetLimit();
-  return Finish(fmt::format("measured {} of {} limits", points_.size(), limits_.size()));
+  return End(fmt::format("measured {} of {} limits", points_.size(), limits_.size()));
+}
+
+ProfilerAction LimitProfiler::End(std::string why) {
+  const auto fastest = std::ranges::max_element(points_, {}, &PowerPoint::throughput_per_s);
+  if (points_.empty() ||
+      fastest->throughput_per_s < kSlowStart * points_.front().throughput_per_s) {
+    return Finish(std::move(why));
+  }
+  notes_.push_back(
+      fmt::format("{:g} W was slower than {:g} W, so the job was slow at its start: "
+                  "{:g} W is measured once more",
+                  points_.front().limit.v, fastest->limit.v, points_.front().limit.v));
+  again_ = true;
+  ended_ = std::move(why);
+  index_ = 0;
+  attempts_ = 0;
+  return SetLimit();
 }
 
 ProfilerAction LimitProfiler::Finish(std::string why) {

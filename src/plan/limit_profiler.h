@@ -4,7 +4,9 @@
 //
 // Other than Zeus's, an unfinished window survives the end of an epoch: steps, energy and working
 // time go on accumulating in the next one, so epochs of any length give a curve. The limit stays in
-// place meanwhile.
+// place meanwhile. And when a lower limit turns out faster than the highest one, the job was slow
+// at its start (caches, compilation, a data loader) rather than the limit, so that the highest is
+// measured once more at the end.
 #pragma once
 
 #include <cstdint>
@@ -105,6 +107,8 @@ class LimitProfiler {
   ProfilerAction Close();
   ProfilerAction Retry(std::string_view why);
   ProfilerAction NextLimit();
+  // Ends, unless the highest limit must be measured once more.
+  ProfilerAction End(std::string why);
   ProfilerAction Finish(std::string why);
   Watts CurrentLimit() const { return limits_[index_]; }
 
@@ -116,6 +120,7 @@ class LimitProfiler {
   State state_ = State::kWaiting;
   std::size_t index_ = 0;  // into limits_
   int attempts_ = 0;       // at the current limit
+  bool again_ = false;     // the highest limit is being measured once more
   std::int64_t warmup_left_ = 0;
   std::int64_t skip_left_ = 0;  // unmeasured steps at the start of this epoch
   std::int64_t epoch_steps_ = 0;

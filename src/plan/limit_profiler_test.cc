@@ -117,6 +117,25 @@ TEST(LimitProfilerTest, EndsOnceTheThroughputIsOfNoUse) {
   EXPECT_TRUE(profiler.Curve("", ""));
 }
 
+TEST(LimitProfilerTest, AJobThatIsSlowAtItsStartHasTheHighestLimitMeasuredAgain) {
+  PowerCurve slow = LinearCurve();
+  for (PowerPoint& p : slow.points) p.throughput_per_s *= 0.5;
+  SyntheticJob job(slow);
+  LimitProfiler profiler = Profiler({.min_throughput_share = 0});
+  job.BeginEpoch(profiler);
+  for (int i = 0; i < 51; ++i) job.Step(profiler);  // through the window of the highest limit
+  ASSERT_EQ(profiler.Points().size(), 1U);
+  job.curve = LinearCurve();
+  int steps = 0;
+  for (; !profiler.Done(); ++steps) job.Step(profiler);
+  EXPECT_EQ(steps, 9 * 50) << "eight further limits, and the highest again";
+  EXPECT_EQ(job.limit, Watts(300));
+  ExpectSameCurve(profiler.Points(), LinearCurve());
+  EXPECT_EQ(profiler.Progress(), "measured 9 of 9 limits");
+  ASSERT_EQ(profiler.Notes().size(), 1U);
+  EXPECT_THAT(profiler.Notes()[0], HasSubstr("300 W is measured once more"));
+}
+
 TEST(LimitProfilerTest, ASlowdownBoundEndsItAtOneOverTheFactor) {
   SyntheticJob job(LinearCurve());
   LimitProfiler profiler = Profiler({}, {SelectorKind::kMaxSlowdown, 0.5, 1.15});

@@ -227,7 +227,7 @@ TEST(ElectricityMapsTest, RefusalsAreTold) {
               "Missing arguments");
   ExpectError(latest(Ok(R"({"error":"Plan exhausted"})")), Code::kUnavailable, "Plan exhausted");
   ExpectError(latest(Reply(401, R"({"error":"bad SECRET+key/1 and SECRET%2Bkey%2F1"})")),
-              Code::kPermissionDenied, "[hidden]");
+              Code::kPermissionDenied, "bad ***");
 }
 
 TEST(ElectricityMapsTest, CoordinatesAreResolvedByTheProvider) {

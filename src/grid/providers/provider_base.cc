@@ -5,30 +5,10 @@
 
 #include <algorithm>
 
+#include "http/redact.h"
+
 namespace lowtide {
 namespace {
-
-constexpr std::string_view kHidden = "[hidden]";
-// A shorter "secret" would blot out half of every message.
-constexpr std::size_t kShortestSecret = 4;
-
-std::string PercentEncoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
-void Hide(std::string& text, std::string_view secret) {
-  if (secret.size() < kShortestSecret) return;
-  for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-    text.replace(at, secret.size(), kHidden);
-    at += kHidden.size();
-  }
-}
 
 std::string WithoutSlash(std::string_view url) {
   while (url.ends_with('/')) url.remove_suffix(1);
@@ -159,19 +139,11 @@ Result<ProviderAnswer> ProviderBase::Newest(ProviderAnswer answer, TimePoint now
   return answer;
 }
 
-std::string ProviderBase::Redacted(std::string text) const {
-  for (const std::string& secret : {settings_.key, settings_.password}) {
-    if (secret.size() < kShortestSecret) continue;
-    Hide(text, secret);
-    Hide(text, PercentEncoded(secret));
-  }
-  Hide(text, Base64(settings_.username + ":" + settings_.password));
-  return text;
-}
-
 std::string ProviderBase::Redacted(std::string text, std::string_view secret) const {
-  Hide(text, secret);
-  return Redacted(std::move(text));
+  // A prefix alone ("Basic") is no secret; what stands for user name and password is.
+  return Redact(std::move(text),
+                {settings_.key, settings_.password,
+                 Base64(settings_.username + ":" + settings_.password), std::string(secret)});
 }
 
 Result<std::vector<Interval>> Chunks(TimePoint from, TimePoint to,

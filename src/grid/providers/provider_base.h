@@ -64,10 +64,8 @@ class ProviderBase : public Provider {
   // The newest slot that begins no later than `now`; kNotFound when there is none.
   Result<ProviderAnswer> Newest(ProviderAnswer answer, TimePoint now) const;
 
-  // Without secrets of the settings, in the forms they take in requests.
-  std::string Redacted(std::string text) const;
-  // More to hide: a token that was obtained.
-  std::string Redacted(std::string text, std::string_view secret) const;
+  // Without the secrets of the settings, nor `secret` (a token that was obtained).
+  std::string Redacted(std::string text, std::string_view secret = {}) const;
 
  private:
   std::string name_;

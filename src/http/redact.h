@@ -1,0 +1,29 @@
+// Keeps keys, tokens and passwords out of everything that people or files get to see.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/http.h"
+
+namespace lowtide {
+
+// What stands in the place of a secret.
+inline constexpr std::string_view kHidden = "***";
+
+// Whether a header or query parameter of this name (any case) always holds a secret: Authorization,
+// auth-token, api_key, securityToken, ...
+bool IsSecretName(std::string_view name);
+
+// `text` with each of `secrets` hidden, also in their percent-encoded and Base64 forms. Secrets
+// shorter than four characters are left: they would hide ordinary text.
+std::string Redact(std::string text, const std::vector<std::string>& secrets);
+
+// "GET https://host/path?zone=DE&api_key=***": fit to be logged.
+std::string Describe(const HttpRequest& request);
+
+// The beginning of a body, on one line, without the request's secrets and control characters.
+std::string Excerpt(std::string_view body, const HttpRequest& request);
+
+}  // namespace lowtide
