@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "grid/intensity.h"
+#include "grid/zone_table.h"
 
 namespace lowtide {
 
@@ -53,6 +54,7 @@ struct ProviderAbilities {
 //   kDeadlineExceeded   no answer in time
 //   kDataLoss           the answer is not what its interface promises
 //   kUnimplemented      it has no such data at all
+//   kInvalidArgument    an interval that ends before it begins, or would take too many requests
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -66,6 +68,15 @@ class Provider {
   // What is forecast now for [from, to), as far as it goes.
   virtual Result<ProviderAnswer> Forecast(const Zone& zone, TimePoint from, TimePoint to,
                                           TimePoint now) = 0;
+
+  // The forecasts that were issued in [from, to), oldest first, each as it was issued: for scoring
+  // without a look at what came after. kUnimplemented where the provider keeps none.
+  virtual Result<std::vector<ProviderAnswer>> PastForecasts(const Zone& zone, TimePoint from,
+                                                            TimePoint to, TimePoint now);
+
+  // What the provider calls the zone at these coordinates. kUnimplemented where it does not say;
+  // kNotFound where it covers nothing there.
+  virtual Result<std::string> NameAt(const Coordinates& at, TimePoint now);
 };
 
 }  // namespace lowtide
