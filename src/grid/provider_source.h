@@ -19,7 +19,8 @@ struct Freshness {
   // 30 minutes.
   std::optional<Seconds> history_age;
   Seconds forecast_age{1800};
-  // Providers revise what they have said. What was asked for this long after its end stays as it is.
+  // Providers revise what they have said. What was asked for this long after its end stays as it
+  // is.
   Seconds settled_after{48 * 3600.0};
   // After a failure the provider is left alone for this long: the answer is the same failure.
   Seconds after_failure{60};
