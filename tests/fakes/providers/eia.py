@@ -1,0 +1,6 @@
+from wire import json_reply
+NAME = "eia"
+SETTINGS = {}
+def error(status, text): return json_reply(status, {"error": text})
+def answer(request, world): return error(501, "not there yet")
+def suspended(): return error(403,"x")

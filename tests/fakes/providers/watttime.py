@@ -1,0 +1,5 @@
+from wire import json_reply
+NAME = "watttime"
+SETTINGS = {}
+def error(status, text): return json_reply(status, {"error": text})
+def answer(request, world): return error(501, "not there yet")
