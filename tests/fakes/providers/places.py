@@ -36,7 +36,7 @@ WATTTIME = {
     "PSCO": ("US-NW-PSCO", "Public Service Co of Colorado", 300),
     "PJM_DC": ("US-MIDA-PJM", "PJM DC", 300),
     "ISONE_WCMA": ("US-NE-ISNE", "ISONE Western/Central Massachusetts", 300),
-    "ERCOT_EASTTX": ("US-TEX-ERCO", "ERCOT East Texas", 300),
+    "ERCOT_NORTHCENTRAL": ("US-TEX-ERCO", "ERCOT North Central", 300),
     "DE": ("DE", "Germany", 3600),
     "FR": ("FR", "France", 3600),
 }
