@@ -13,7 +13,6 @@ NAME = "carbon_aware_sdk"
 SETTINGS = {
     "source": "electricity_maps",  # or "watttime", marginal and in steps of five minutes
     "forecast_source": True,
-    "verbose": False,
     "null_as_minus_one": True,  # what version 1.8 makes of a null
 }
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"

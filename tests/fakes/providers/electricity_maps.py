@@ -294,7 +294,8 @@ class Answer:
             rows = [self.load(slot) for slot in slots]
             return json_reply(200, {**out, "data": rows, **self.granular()})
         if signal == "price-day-ahead":
-            return json_reply(200, {**out, "data": [self.price(s) for s in slots]})
+            rows = [self.price(slot) for slot in slots]
+            return json_reply(200, {**out, "data": rows, **self.granular()})
         out.update(self.granular(), unit="MW")
         if signal == "electricity-flows":
             out["data"] = [self.flows(slot) for slot in slots]

@@ -21,6 +21,7 @@ SETTINGS = {
     "logins_per_5_minutes": 100,
     "model": "2023-03-01",
     "lag_minutes": 30,  # of /v3/historical
+    "warnings": [],  # in meta: {"type", "message"}
 }
 
 GRAMS_PER_POUND_PER_MWH = 453.59237 / 1000  # g/kWh of 1 lb/MWh
@@ -210,7 +211,7 @@ class Answer:
         return {
             "data_point_period_seconds": self.step,
             "region": other["zone"] if other else region,
-            "warnings": [],
+            "warnings": self.settings["warnings"],
             "signal_type": self.signal,
             "model": {"type": "binned_regression", "date": self.settings["model"]},
             "units": "USD" if self.signal == "health_damage" else "lbs_co2_per_mwh",
