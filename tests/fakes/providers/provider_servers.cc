@@ -123,6 +123,7 @@ std::vector<FakeRequest> ProviderServers::Requests(std::string_view provider) co
     }
     request.body = entry.at("body").get<std::string>();
     request.status = entry.at("status").get<int>();
+    request.connection = entry.at("connection").get<int>();
     out.push_back(std::move(request));
   }
   return out;
