@@ -305,6 +305,8 @@ Error ZoneTable::Unknown(std::string_view key) const {
   return fail("'lowtide zones' lists them, 'lowtide zones --near LAT,LON' those around a place");
 }
 
+bool ZoneTable::IsFormer(std::string_view key) const { return aliases_.contains(Upper(key)); }
+
 std::optional<std::string> ZoneTable::ProviderName(std::string_view provider,
                                                    const Zone& zone) const {
   const ZoneInfo* info = Find(zone.key);
