@@ -1,10 +1,12 @@
 // Carbon intensity always says what it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/series.h"
 #include "base/units.h"
@@ -47,6 +49,15 @@ struct IntensityOrigin {
 struct IntensitySeries {
   IntensityOrigin origin;
   Series<GramsPerKwh> slots;  // gaps stay gaps
+  // Beginnings, ascending, of the slots that the source itself calls estimates.
+  std::vector<TimePoint> estimated{};
+
+  // What the slot is: the origin's kind, or an estimate.
+  IntensityKind KindOf(const Sample<GramsPerKwh>& slot) const {
+    const bool estimate = origin.kind == IntensityKind::kMeasured &&
+                          std::binary_search(estimated.begin(), estimated.end(), slot.from);
+    return estimate ? IntensityKind::kEstimated : origin.kind;
+  }
 };
 
 struct IntensityReading {

@@ -44,6 +44,9 @@ struct ProviderAbilities {
   bool forecast = false;
   Seconds step{3600};              // usual slot length: no point in asking more often
   std::optional<Seconds> horizon;  // of forecasts
+  // Of every answer.
+  Signal signal = Signal::kAverage;
+  Basis basis = Basis::kUnstated;
 };
 
 // Thread-safe. `now` is the real time. Errors, with the provider, the zone and what to do in the

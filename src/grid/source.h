@@ -1,6 +1,9 @@
 // Something that knows the carbon intensity of a zone.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/result.h"
 #include "base/time.h"
 #include "grid/intensity.h"
@@ -24,6 +27,19 @@ class Source {
 
   // What the source itself says, as of `now`, about [from, to). kUnimplemented where it gives none.
   virtual Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const = 0;
+
+  // What is kept of the history from earlier answers, however old; asks nobody. Empty where nothing
+  // is kept.
+  virtual Result<IntensitySeries> Kept(TimePoint from, TimePoint to, TimePoint now) const {
+    static_cast<void>(from);
+    static_cast<void>(to);
+    static_cast<void>(now);
+    return IntensitySeries{Origin(), {}, {}};
+  }
+
+  // What a user should know of what has happened since the last call: another source answers, a
+  // range was cut short.
+  virtual std::vector<std::string> TakeNotices() const { return {}; }
 };
 
 }  // namespace lowtide

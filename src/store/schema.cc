@@ -82,6 +82,26 @@ constexpr std::array kObjects = {
            "limit_w)) STRICT, WITHOUT ROWID"},
 };
 
+// Since schema 2: what providers have said (store/intensity_cache.h). `issued_at` is 0 for what is
+// no forecast.
+constexpr std::array kGridObjects = {
+    Object{"grid_series",
+           "CREATE TABLE grid_series(key INTEGER PRIMARY KEY, provider TEXT NOT NULL, "
+           "zone TEXT NOT NULL, signal TEXT NOT NULL, basis TEXT NOT NULL, "
+           "forecast INTEGER NOT NULL, UNIQUE(provider, zone, signal, basis, forecast)) STRICT"},
+    Object{
+        "grid_slots",
+        "CREATE TABLE grid_slots(series INTEGER NOT NULL REFERENCES grid_series ON DELETE "
+        "CASCADE, issued_at INTEGER NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, "
+        "value_g_per_kwh REAL NOT NULL, estimated INTEGER NOT NULL, fetched_at INTEGER NOT NULL, "
+        "PRIMARY KEY(series, issued_at, from_ms)) STRICT, WITHOUT ROWID"},
+    Object{
+        "grid_asked",
+        "CREATE TABLE grid_asked(series INTEGER NOT NULL REFERENCES grid_series ON DELETE "
+        "CASCADE, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, fetched_at INTEGER NOT NULL, "
+        "PRIMARY KEY(series, from_ms)) STRICT, WITHOUT ROWID"},
+};
+
 enum class FileState : std::uint8_t { kFresh, kOurs, kForeign };
 
 Result<FileState> StateOf(sqlite::Database& db) {
@@ -107,14 +127,26 @@ Status CreateTables(sqlite::Database& db) {
   LOWTIDE_TRY(const FileState state, StateOf(db));
   if (state == FileState::kOurs) return {};  // another process was quicker
   for (const Object& object : kObjects) LOWTIDE_TRY_STATUS(db.Exec(object.sql));
+  for (const Object& object : kGridObjects) LOWTIDE_TRY_STATUS(db.Exec(object.sql));
   const std::string marks = fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
                                         kApplicationId, kSchemaVersion);
   LOWTIDE_TRY_STATUS(db.Exec(marks.c_str()));
   return transaction.Commit();
 }
 
+Status AddGridTables(sqlite::Database& db) {
+  LOWTIDE_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(db));
+  LOWTIDE_TRY(const auto version, db.Scalar("PRAGMA user_version"));
+  if (version != 1) return {};  // another process was quicker
+  for (const Object& object : kGridObjects) LOWTIDE_TRY_STATUS(db.Exec(object.sql));
+  LOWTIDE_TRY_STATUS(db.Exec("PRAGMA user_version=2"));
+  return transaction.Commit();
+}
+
 // Brings an older store to kSchemaVersion, one transaction a step. Version 1 is the first.
 Status Migrate(sqlite::Database& db) {
+  LOWTIDE_TRY(const auto found, db.Scalar("PRAGMA user_version"));
+  if (found == 1) LOWTIDE_TRY_STATUS(AddGridTables(db));
   LOWTIDE_TRY(const auto version, db.Scalar("PRAGMA user_version"));
   if (version == kSchemaVersion) return {};
   if (version > kSchemaVersion) {
@@ -131,6 +163,7 @@ Status Migrate(sqlite::Database& db) {
 Status CheckTables(sqlite::Database& db) {
   std::map<std::string, std::string> expected;
   for (const Object& object : kObjects) expected.emplace(object.name, object.sql);
+  for (const Object& object : kGridObjects) expected.emplace(object.name, object.sql);
   LOWTIDE_TRY(
       auto query,
       db.Prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "

@@ -13,7 +13,7 @@ namespace lowtide {
 // "LwTd": marks the file as ours (PRAGMA application_id).
 inline constexpr std::int64_t kApplicationId = 0x4C775464;
 // PRAGMA user_version. A newer one is refused, an older one migrated.
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
 
 struct StoreOptions {
   std::chrono::milliseconds busy_timeout{5000};

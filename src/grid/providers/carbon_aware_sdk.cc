@@ -34,7 +34,13 @@ Result<std::unique_ptr<Provider>> CarbonAwareSdk::Make(const ProviderSettings& s
 }
 
 ProviderAbilities CarbonAwareSdk::Abilities() const {
-  return {.latest = true, .history = true, .forecast = true, .step = 300s, .horizon = std::nullopt};
+  return {.latest = true,
+          .history = true,
+          .forecast = true,
+          .step = 300s,
+          .horizon = std::nullopt,
+          .signal = *Settings().signal,
+          .basis = Settings().basis.value_or(Basis::kUnstated)};
 }
 
 std::string CarbonAwareSdk::LocationOf(const Zone& zone) const {

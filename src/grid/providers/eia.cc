@@ -33,7 +33,13 @@ Result<std::unique_ptr<Provider>> Eia::Make(const ProviderSettings& settings,
 }
 
 ProviderAbilities Eia::Abilities() const {
-  return {.latest = true, .history = true, .forecast = false, .step = 1h, .horizon = std::nullopt};
+  return {.latest = true,
+          .history = true,
+          .forecast = false,
+          .step = 1h,
+          .horizon = std::nullopt,
+          .signal = Signal::kAverage,
+          .basis = Settings().basis == Basis::kDirect ? Basis::kDirect : Basis::kLifecycle};
 }
 
 Error Eia::StatusError(const HttpResponse& response, const Zone& zone) const {

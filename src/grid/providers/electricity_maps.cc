@@ -40,7 +40,13 @@ Result<std::unique_ptr<Provider>> ElectricityMaps::Make(const ProviderSettings& 
 }
 
 ProviderAbilities ElectricityMaps::Abilities() const {
-  return {.latest = true, .history = true, .forecast = true, .step = 1h, .horizon = 72h};
+  return {.latest = true,
+          .history = true,
+          .forecast = true,
+          .step = 1h,
+          .horizon = 72h,
+          .signal = Signal::kAverage,
+          .basis = Settings().basis == Basis::kDirect ? Basis::kDirect : Basis::kLifecycle};
 }
 
 HttpRequest ElectricityMaps::Query(std::string_view temporality) const {

@@ -28,7 +28,13 @@ Result<std::unique_ptr<Provider>> EnergyCharts::Make(const ProviderSettings& set
 }
 
 ProviderAbilities EnergyCharts::Abilities() const {
-  return {.latest = true, .history = true, .forecast = true, .step = 900s, .horizon = 24h};
+  return {.latest = true,
+          .history = true,
+          .forecast = true,
+          .step = 900s,
+          .horizon = 24h,
+          .signal = Signal::kAverage,
+          .basis = Basis::kUnstated};
 }
 
 Result<Payload> EnergyCharts::Fetch(const Zone& zone, const std::string& country, TimePoint from,

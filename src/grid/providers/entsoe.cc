@@ -54,8 +54,13 @@ Result<std::unique_ptr<Provider>> Entsoe::Make(const ProviderSettings& settings,
 }
 
 ProviderAbilities Entsoe::Abilities() const {
-  return {
-      .latest = true, .history = true, .forecast = false, .step = 900s, .horizon = std::nullopt};
+  return {.latest = true,
+          .history = true,
+          .forecast = false,
+          .step = 900s,
+          .horizon = std::nullopt,
+          .signal = Signal::kAverage,
+          .basis = Settings().basis == Basis::kDirect ? Basis::kDirect : Basis::kLifecycle};
 }
 
 Error Entsoe::StatusError(const HttpResponse& response, const Zone& zone) const {

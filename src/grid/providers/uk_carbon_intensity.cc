@@ -63,7 +63,13 @@ Result<std::unique_ptr<Provider>> UkCarbonIntensity::Make(const ProviderSettings
 }
 
 ProviderAbilities UkCarbonIntensity::Abilities() const {
-  return {.latest = true, .history = true, .forecast = true, .step = kSlot, .horizon = 48h};
+  return {.latest = true,
+          .history = true,
+          .forecast = true,
+          .step = kSlot,
+          .horizon = 48h,
+          .signal = Signal::kAverage,
+          .basis = Basis::kDirect};
 }
 
 Result<Payload> UkCarbonIntensity::Fetch(const std::string& region, TimePoint from, TimePoint to,

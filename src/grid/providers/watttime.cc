@@ -62,7 +62,9 @@ ProviderAbilities WattTime::Abilities() const {
                         .history = true,
                         .forecast = marginal,
                         .step = 300s,
-                        .horizon = std::nullopt};
+                        .horizon = std::nullopt,
+                        .signal = marginal ? Signal::kMarginal : Signal::kAverage,
+                        .basis = Basis::kDirect};
   if (marginal) out.horizon = 72h;
   return out;
 }

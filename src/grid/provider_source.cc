@@ -1,0 +1,174 @@
+#include "grid/provider_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lowtide {
+namespace {
+
+constexpr Seconds kShortestAge{300};
+constexpr Seconds kLongestAge{1800};
+
+std::vector<CachedSlot> ToSlots(const ProviderAnswer& answer, TimePoint now) {
+  std::vector<CachedSlot> out;
+  out.reserve(answer.slots.size());
+  for (const ProviderSlot& s : answer.slots) {
+    CachedSlot slot{s.from, s.to, s.value, s.estimated, answer.fetched_at, std::nullopt};
+    if (answer.kind == IntensityKind::kForecast) slot.issued_at = answer.issued_at.value_or(now);
+    out.push_back(slot);
+  }
+  return out;
+}
+
+}  // namespace
+
+ProviderSource::ProviderSource(std::unique_ptr<Provider> provider, Zone zone, IntensityCache* cache,
+                               Clock& clock, Freshness freshness)
+    : provider_(std::move(provider)),
+      zone_(std::move(zone)),
+      cache_(cache),
+      clock_(clock),
+      freshness_(freshness) {
+  const ProviderAbilities abilities = provider_->Abilities();
+  if (!freshness_.history_age) {
+    freshness_.history_age = std::clamp(abilities.step / 2, kShortestAge, kLongestAge);
+  }
+  origin_.source = std::string(provider_->Name());
+  origin_.zone = zone_;
+  origin_.signal = abilities.signal;
+  origin_.basis = abilities.basis;
+  origin_.kind = IntensityKind::kMeasured;
+}
+
+CachedSeries ProviderSource::SeriesOf(What what) const {
+  return {std::string(provider_->Name()), zone_.key, std::string(SignalName(origin_.signal)),
+          std::string(BasisName(origin_.basis)), what == What::kForecast};
+}
+
+IntensitySeries ProviderSource::ToSeries(What what, const std::vector<CachedSlot>& slots) const {
+  IntensitySeries out{origin_, {}, {}};
+  if (what == What::kForecast) out.origin.kind = IntensityKind::kForecast;
+  for (const CachedSlot& slot : slots) {
+    // Of two that overlap the later one begins where the earlier one ends.
+    const TimePoint from = out.slots.empty() ? slot.from : std::max(slot.from, out.slots.back().to);
+    if (from >= slot.to) continue;
+    out.slots.push_back({from, slot.to, slot.value});
+    if (slot.estimated) out.estimated.push_back(from);
+  }
+  return out;
+}
+
+std::optional<IntensitySeries> ProviderSource::Fresh(What what, TimePoint from, TimePoint to,
+                                                     TimePoint now) const {
+  if (cache_ == nullptr) return std::nullopt;
+  const CachedSeries series = SeriesOf(what);
+  // When [a, b) was asked for; nothing when it was not, or when the clock was wrong then.
+  const auto asked = [&](TimePoint a, TimePoint b) -> std::optional<TimePoint> {
+    const auto at = cache_->AskedAt(series, a, b);
+    if (!at || !*at || **at > now) return std::nullopt;
+    return **at;
+  };
+  const auto age =
+      ToMilliseconds(what == What::kForecast ? freshness_.forecast_age : *freshness_.history_age);
+  const auto settled_after = ToMilliseconds(freshness_.settled_after);
+  if (what == What::kForecast || now - to >= settled_after) {
+    const auto at = asked(from, to);
+    if (!at || (now - *at > age && *at - to < settled_after)) return std::nullopt;
+  } else {
+    // The newest part is always a little older than now: it must have been asked for lately, and
+    // the rest at some time.
+    const TimePoint end = to - age;
+    const auto at = asked(end - std::chrono::milliseconds(1), end);
+    if (!at || now - *at > age || (from < end && !asked(from, end))) return std::nullopt;
+  }
+  const auto slots = cache_->Slots(series, from, to, now);
+  if (!slots) return std::nullopt;
+  return ToSeries(what, *slots);
+}
+
+Result<IntensitySeries> ProviderSource::Ask(What what, TimePoint from, TimePoint to,
+                                            TimePoint now) const {
+  auto& failure = failures_[static_cast<std::size_t>(what)];
+  {
+    const std::scoped_lock lock(mutex_);
+    if (failure && ToSeconds(clock_.Monotonic() - failure->at) < freshness_.after_failure) {
+      return std::unexpected(failure->error);
+    }
+  }
+  const auto answer = what == What::kForecast ? provider_->Forecast(zone_, from, to, now)
+                                              : provider_->History(zone_, from, to, now);
+  const std::scoped_lock lock(mutex_);
+  if (!answer) {
+    failure = Failure{clock_.Monotonic(), answer.error()};
+    return std::unexpected(answer.error());
+  }
+  failure.reset();
+  for (const std::string& note : answer->notes) {
+    if (std::ranges::find(notices_, note) == notices_.end()) notices_.push_back(note);
+  }
+  if (answer->signal != origin_.signal || answer->basis != origin_.basis) {
+    return Fail(Code::kDataLoss,
+                fmt::format("{}: zone {}: answered with {} {} intensity, where {} {} was expected",
+                            provider_->Name(), zone_.key, SignalName(answer->signal),
+                            BasisName(answer->basis), SignalName(origin_.signal),
+                            BasisName(origin_.basis)));
+  }
+  const std::vector<CachedSlot> slots = ToSlots(*answer, now);
+  if (cache_ != nullptr) {
+    // Asked up to now at most: what is to come was not asked for.
+    const TimePoint asked_to = what == What::kForecast ? to : std::min(to, now);
+    if (from < asked_to) {
+      const auto kept = cache_->Put(SeriesOf(what), slots, from, asked_to, now);
+      if (!kept) notices_.push_back("intensities are not kept: " + kept.error().message);
+    }
+  }
+  return ToSeries(what, slots);
+}
+
+Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, TimePoint now) const {
+  // Nothing that starts later is known now.
+  to = std::min(to, now + std::chrono::milliseconds(1));
+  if (from >= to) return IntensitySeries{origin_, {}, {}};
+  auto series = Fresh(What::kHistory, from, std::min(to, now), now);
+  if (!series) {
+    LOWTIDE_TRY(series, Ask(What::kHistory, from, to, now));
+  }
+  std::erase_if(series->slots, [&](const auto& s) { return s.to <= from || s.from >= to; });
+  return *std::move(series);
+}
+
+Result<IntensityReading> ProviderSource::Latest(TimePoint now) const {
+  LOWTIDE_TRY(const IntensitySeries series, History(now - std::chrono::hours(1), now, now));
+  if (const auto* slot = SlotAt(series.slots, now)) {
+    IntensityReading reading{series.origin, *slot};
+    reading.origin.kind = series.KindOf(*slot);
+    return reading;
+  }
+  return Fail(Code::kNotFound, fmt::format("{}: zone {}: nothing is known yet for {}",
+                                           provider_->Name(), zone_.key, FormatTime(now)));
+}
+
+Result<IntensitySeries> ProviderSource::Forecast(TimePoint from, TimePoint to,
+                                                 TimePoint now) const {
+  if (!provider_->Abilities().forecast) {
+    return Fail(Code::kUnimplemented,
+                fmt::format("{}: zone {}: it gives no forecast", provider_->Name(), zone_.key));
+  }
+  if (auto series = Fresh(What::kForecast, from, to, now)) return *std::move(series);
+  return Ask(What::kForecast, from, to, now);
+}
+
+Result<IntensitySeries> ProviderSource::Kept(TimePoint from, TimePoint to, TimePoint now) const {
+  if (cache_ == nullptr) return IntensitySeries{origin_, {}, {}};
+  LOWTIDE_TRY(const auto slots, cache_->Slots(SeriesOf(What::kHistory), from, to, now));
+  return ToSeries(What::kHistory, slots);
+}
+
+std::vector<std::string> ProviderSource::TakeNotices() const {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(notices_, {});
+}
+
+}  // namespace lowtide

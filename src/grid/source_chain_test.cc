@@ -1,0 +1,237 @@
+#include "grid/source_chain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "grid/background_source.h"
+#include "grid/provider_for_tests.h"
+#include "grid/provider_source.h"
+#include "grid/sources/constant_source.h"
+
+namespace lowtide {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const TimePoint kNoon = *ParseTime("2026-11-30T12:30:00Z");
+TimePoint H(double hours) { return kNoon + ToMilliseconds(Seconds(3600 * hours)); }
+
+class Folder {
+ public:
+  Folder() {
+    char pattern[] = "/tmp/lowtide-grid-XXXXXX";
+    path_ = ::mkdtemp(pattern);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path Database() const { return path_ / "lowtide.db"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class SourceTest : public testing::Test {
+ protected:
+  SourceTest() : cache_(*IntensityCache::Open(folder_.Database())) {}
+
+  std::unique_ptr<ProviderSource> Make(const std::string& name, TestProvider*& provider) {
+    auto made = std::make_unique<TestProvider>(name);
+    provider = made.get();
+    return std::make_unique<ProviderSource>(std::move(made), Zone{"DE"}, cache_.get(), clock_);
+  }
+  static Error Down(const std::string& name) { return {Code::kUnavailable, name + ": is down"}; }
+
+  Folder folder_;
+  SimulatedClock clock_{kNoon};
+  std::unique_ptr<IntensityCache> cache_;
+};
+
+TEST_F(SourceTest, AProviderIsAskedAgainOnlyWhenItsAnswerHasGrownOld) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  ASSERT_THAT(source->History(H(-24), H(0), H(0))->slots, SizeIs(25));
+  EXPECT_EQ(provider->asked, 1);
+  // Every second for 29 minutes, the whole day and its end.
+  for (int s = 0; s < 29 * 60; s += 60) {
+    ASSERT_TRUE(source->History(H(-24), H(s / 3600.0), H(s / 3600.0)));
+    ASSERT_THAT(source->History(H(s / 3600.0 - 0.001), H(s / 3600.0), H(s / 3600.0))->slots,
+                SizeIs(1));
+  }
+  EXPECT_EQ(provider->asked, 1);
+  ASSERT_TRUE(source->History(H(-24), H(0.6), H(0.6)));
+  EXPECT_EQ(provider->asked, 2);
+}
+
+TEST_F(SourceTest, WhatHasSettledIsNeverAskedForAgain) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  ASSERT_TRUE(source->History(H(-100), H(-60), H(0)));
+  ASSERT_TRUE(source->History(H(-100), H(-60), H(5000)));
+  ASSERT_TRUE(source->History(H(-90), H(-70), H(5000)));
+  EXPECT_EQ(provider->asked, 1);
+}
+
+TEST_F(SourceTest, AGapIsAskedForOnceAndStaysAGap) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  provider->value = [](TimePoint t) {
+    return t == *ParseTime("2026-11-30T10:00:00Z") ? std::nullopt : std::optional(50.0);
+  };
+  EXPECT_THAT(source->History(H(-5), H(0), H(0))->slots, SizeIs(5));
+  EXPECT_THAT(source->History(H(-5), H(0), H(0))->slots, SizeIs(5));
+  EXPECT_EQ(provider->asked, 1);
+}
+
+TEST_F(SourceTest, NothingThatStartsAfterNowIsHistory) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  const auto series = source->History(H(-2), H(10), H(0));
+  ASSERT_TRUE(series);
+  EXPECT_LE(series->slots.back().from, H(0));
+}
+
+TEST_F(SourceTest, AFailureIsRememberedForAMinute) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  provider->error = Down("a");
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(source->History(H(-1), H(0), H(0)));
+  EXPECT_EQ(provider->asked, 1);
+  clock_.Advance(Seconds(61));
+  provider->error.reset();
+  EXPECT_TRUE(source->History(H(-1), H(0), H(0)));
+}
+
+TEST_F(SourceTest, AnAnswerWithAnotherSignalIsRefused) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  provider->abilities.signal = Signal::kMarginal;  // after the source was told "average"
+  const auto series = source->History(H(-1), H(0), H(0));
+  ASSERT_FALSE(series);
+  EXPECT_THAT(series.error().message, HasSubstr("marginal"));
+}
+
+class ChainTest : public SourceTest {
+ protected:
+  ChainTest() {
+    std::vector<ChainLink> links;
+    for (auto*& provider : providers_) {
+      const std::string name(1, static_cast<char>('a' + links.size()));
+      links.push_back({name, Make(name, provider), false});
+      provider->value = [n = links.size()](TimePoint) { return 100.0 * static_cast<double>(n); };
+    }
+    IntensityOrigin yearly{"yearly:DEU:2023", Zone{"DE"}, Signal::kAverage, Basis::kLifecycle,
+                           IntensityKind::kYearlyAverage};
+    links.push_back({"yearly", std::make_unique<ConstantSource>(yearly, GramsPerKwh(381)), true});
+    chain_ = *SourceChain::Make(std::move(links));
+  }
+  double Value(double hour) {
+    const auto series = chain_->History(H(hour - 0.01), H(hour), H(hour));
+    return series ? series->slots.back().value.v : -1;
+  }
+  TestProvider* providers_[3] = {};
+  std::unique_ptr<SourceChain> chain_;
+};
+
+TEST_F(ChainTest, TheFirstThatAnswersCountsAndEveryChangeIsTold) {
+  EXPECT_EQ(Value(0), 100);
+  EXPECT_THAT(chain_->TakeNotices(), IsEmpty());
+  // The plug is pulled from one after the other.
+  providers_[0]->error = Down("a");
+  clock_.Advance(Seconds(3600));
+  EXPECT_EQ(Value(1), 200);
+  auto notices = chain_->TakeNotices();
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_EQ(notices[0], "carbon intensity now from b, before from a (a: is down)");
+  providers_[1]->error = Down("b");
+  clock_.Advance(Seconds(3600));
+  EXPECT_EQ(Value(2), 300);
+  providers_[2]->error = Down("c");
+  clock_.Advance(Seconds(1800));
+  chain_->TakeNotices();
+  // Still inside the hour that c gave: what was kept, before a yearly average.
+  EXPECT_EQ(Value(2.4), 300);
+  clock_.Advance(Seconds(7200));
+  EXPECT_EQ(Value(5), 381);
+  notices = chain_->TakeNotices();
+  ASSERT_FALSE(notices.empty());
+  EXPECT_THAT(notices.back(), HasSubstr("now from yearly"));
+  EXPECT_THAT(notices.back(), HasSubstr("a: is down; b: is down; c: is down"));
+  // And it comes back.
+  providers_[0]->error.reset();
+  clock_.Advance(Seconds(61));
+  EXPECT_EQ(Value(5.1), 100);
+  EXPECT_THAT(chain_->TakeNotices().back(), HasSubstr("now from a, before from yearly"));
+}
+
+TEST_F(ChainTest, NoStormFollowsAFailure) {
+  for (auto* provider : providers_) provider->error = Down("x");
+  for (int s = 0; s < 600; ++s) {
+    Value(s / 3600.0);
+    clock_.Advance(Seconds(1));
+  }
+  for (auto* provider : providers_) EXPECT_LE(provider->asked, 10);
+}
+
+TEST_F(ChainTest, AnswersSayWhoTheyAreFrom) {
+  providers_[0]->error = Down("a");
+  const auto series = chain_->History(H(-1), H(0), H(0));
+  EXPECT_EQ(series->origin.source, "b");
+  EXPECT_EQ(series->origin.kind, IntensityKind::kMeasured);
+  for (auto* provider : providers_) provider->error = Down("x");
+  const auto yearly = chain_->Latest(H(48));
+  ASSERT_TRUE(yearly);
+  EXPECT_EQ(yearly->origin.kind, IntensityKind::kYearlyAverage);
+}
+
+TEST_F(ChainTest, AnotherSignalIsPassedOver) {
+  std::vector<ChainLink> links;
+  TestProvider* average = nullptr;
+  TestProvider* marginal = nullptr;
+  links.push_back({"electricity_maps", Make("electricity_maps", average), false});
+  auto moer = std::make_unique<TestProvider>("watttime");
+  marginal = moer.get();
+  moer->abilities.signal = Signal::kMarginal;
+  links.push_back(
+      {"watttime",
+       std::make_unique<ProviderSource>(std::move(moer), Zone{"DE"}, cache_.get(), clock_), false});
+  const auto chain = *SourceChain::Make(std::move(links));
+  average->error = Down("electricity_maps");
+  const auto series = chain->History(H(-1), H(0), H(0));
+  ASSERT_FALSE(series) << "rather nothing than the other signal";
+  EXPECT_EQ(marginal->asked, 0);
+  const auto notices = chain->TakeNotices();
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_THAT(notices[0], HasSubstr("watttime is passed over: it gives the marginal intensity"));
+}
+
+TEST_F(ChainTest, ForecastsFallBackToo) {
+  providers_[0]->abilities.forecast = false;
+  const auto series = chain_->Forecast(H(0), H(24), H(0));
+  ASSERT_TRUE(series);
+  EXPECT_EQ(series->origin.source, "b");
+  EXPECT_EQ(series->origin.kind, IntensityKind::kForecast);
+  EXPECT_THAT(chain_->TakeNotices(), IsEmpty()) << "having none is no failure";
+}
+
+TEST_F(ChainTest, TheBackgroundAnswersWithoutAsking) {
+  RealClock real;
+  for (auto* provider : providers_) provider->asked = 0;
+  const BackgroundSource background(*chain_, real);
+  ASSERT_TRUE(background.WaitForFirst(Seconds(10)));
+  const TimePoint now = real.Now();
+  for (int i = 0; i < 1000; ++i) {
+    const auto series = background.History(now - std::chrono::seconds(1), now, now);
+    ASSERT_TRUE(series) << series.error().message;
+    ASSERT_THAT(series->slots, testing::Not(IsEmpty()));
+    ASSERT_THAT(background.Forecast(now, now + std::chrono::hours(3), now)->slots,
+                testing::Not(IsEmpty()));
+  }
+  EXPECT_EQ(providers_[0]->asked, 1);
+  EXPECT_EQ(background.Latest(now)->slot.value, GramsPerKwh(100));
+}
+
+}  // namespace
+}  // namespace lowtide
