@@ -136,7 +136,6 @@ Result<ZoneTable> EmbeddedZoneTable() {
 
 void AddZonesVerb(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("zones", "Zones of the grid, and the cloud regions in them");
-  verb->group("Carbon intensity");
   auto flags = std::make_shared<ZonesFlags>();
   verb->add_option("TEXT", flags->search,
                    "Only zones with this in key, name, place or cloud region (default: all)");

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "base/csv.h"
+#include "grid/sort_stably.h"
 #include "grid/zone.h"
 
 namespace lowtide {
@@ -72,7 +73,7 @@ std::vector<std::string> NearNames(std::string_view text,
       ranked.emplace_back(distance, candidate);
     }
   }
-  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
+  SortStably(ranked, &std::pair<std::size_t, std::string_view>::first);
   std::vector<std::string> out;
   for (const auto& [distance, name] : ranked) {
     if (out.size() < kMostSuggestions) out.emplace_back(name);
@@ -327,7 +328,7 @@ std::vector<std::string_view> ZoneTable::ZonesOf(std::string_view provider) cons
 std::vector<NearZone> ZoneTable::Near(const Coordinates& at, std::size_t count) const {
   std::vector<NearZone> out;
   for (const ZoneInfo& info : zones_) out.push_back({&info, DistanceKm(at, info.at)});
-  std::ranges::stable_sort(out, {}, &NearZone::distance_km);
+  SortStably(out, &NearZone::distance_km);
   if (out.size() > count) out.resize(count);
   return out;
 }
