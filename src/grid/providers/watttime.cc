@@ -258,8 +258,8 @@ Result<ProviderAnswer> WattTime::Latest(const Zone& zone, TimePoint now) {
 
 Result<ProviderAnswer> WattTime::History(const Zone& zone, TimePoint from, TimePoint to,
                                          TimePoint now) {
-  const auto chunks = Chunks(FloorTo(from, 5min), to, kLongestHistory);
-  if (from >= to || !chunks) return Failed(Chunks(from, to, kLongestHistory).error(), zone);
+  const auto chunks = Chunks(from < to ? FloorTo(from, 5min) : from, to, kLongestHistory);
+  if (!chunks) return Failed(chunks.error(), zone);
   LOWTIDE_TRY(const Region region, RegionOf(zone, now));
   WattTimePayload whole;
   for (const auto& [start, end] : *chunks) {
