@@ -79,7 +79,7 @@ std::filesystem::path PathOf(const std::string& text, const std::string& origin)
   if (text.starts_with("~/")) {
     if (const auto home = Environment("HOME")) return std::filesystem::path(*home) / text.substr(2);
   }
-  const std::filesystem::path path(text);
+  std::filesystem::path path(text);
   if (path.is_absolute() || origin.starts_with("environment ")) return path;
   return std::filesystem::path(origin.substr(0, origin.rfind(':'))).parent_path() / path;
 }
