@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build pkg-config
   libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev
-  libpugixml-dev
+  libpugixml-dev libeigen3-dev
   python3 python3-sklearn
 )
 test_packages=(

@@ -226,6 +226,19 @@ TEST(WattTimeTest, HistoryIsAskedInPartsUnderThirtyTwoDays) {
   EXPECT_THAT(answer->notes, Not(Contains(HasSubstr("more than once"))));
 }
 
+TEST(WattTimeTest, AnHourOfZerosInADayOfOthersIsTrue) {
+  const auto server = std::make_shared<Server>([](const HttpRequest& request) {
+    const TimePoint from = At(Query(request, "start"));
+    const TimePoint to = At(Query(request, "end"));
+    if (to - from < 2h) return Ok(Document(from, to, 0));
+    return Ok(Document(from, to, 900));
+  });
+  Fake fake("watttime", Through(server));
+  const auto answer = fake->History(kZone, kNow - 1h, kNow, kNow);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->slots.front().value, GramsPerKwh(0));
+}
+
 TEST(WattTimeTest, ModelsAreNotJoined) {
   const auto server = std::make_shared<Server>([](const HttpRequest& request) {
     const TimePoint from = At(Query(request, "start"));
