@@ -20,11 +20,15 @@ namespace {
 constexpr int kNotModified = 304;
 constexpr int kTooManyRequests = 429;
 
-// What makes two requests the same question.
+// What makes two requests the same question; with lengths, so that no value passes for another
+// part.
 std::string KeyOf(const HttpRequest& request) {
   std::string key = request.method + " " + request.url;
-  for (const auto& [name, value] : request.query) key += "\n?" + name + "=" + value;
-  for (const HttpHeader& h : request.headers) key += "\n" + h.name + ": " + h.value;
+  const auto add = [&key](char kind, const std::string& name, const std::string& value) {
+    key += fmt::format("\n{}{} {} {}={}", kind, name.size(), value.size(), name, value);
+  };
+  for (const auto& [name, value] : request.query) add('?', name, value);
+  for (const HttpHeader& header : request.headers) add(':', header.name, header.value);
   return key;
 }
 

@@ -234,6 +234,18 @@ TEST_F(HttpClientTest, AnotherKeyIsAnotherQuestion) {
   EXPECT_EQ(transport_.requests[1].headers.size(), 1U) << "no validator of somebody else's";
 }
 
+TEST_F(HttpClientTest, AValueThatLooksLikeAParameterIsAnotherQuestion) {
+  transport_.answers = {Reply(200, {{"etag", "\"a1\""}}, "one")};
+  auto client = Make();
+  HttpRequest one = Request();
+  one.query = {{"a", "1\n?b=2"}};
+  HttpRequest two = Request();
+  two.query = {{"a", "1"}, {"b", "2"}};
+  EXPECT_TRUE(client.Send(one));
+  EXPECT_TRUE(client.Send(two));
+  EXPECT_EQ(transport_.requests[1].headers.size(), 1U) << "no validator of the other";
+}
+
 TEST_F(HttpClientTest, AStopEndsTheWaiting) {
   std::stop_source stop;
   stop.request_stop();

@@ -141,10 +141,11 @@ Result<HeaderList> MakeHeaders(const HttpRequest& request) {
     // "Name;" is curl's way to send a header without a value.
     const std::string line =
         header.value.empty() ? header.name + ";" : header.name + ": " + header.value;
-    curl_slist* const longer = ::curl_slist_append(list.get(), line.c_str());
+    // It returns the list, now longer, or null and leaves the list as it was.
+    curl_slist* const before = list.release();
+    curl_slist* const longer = ::curl_slist_append(before, line.c_str());
+    list.reset(longer != nullptr ? longer : before);
     if (longer == nullptr) return Fail(Code::kResourceExhausted, "no memory for a request");
-    static_cast<void>(list.release());
-    list.reset(longer);
   }
   return list;
 }

@@ -1,10 +1,13 @@
 #include "http/send_all.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
 
+#include "base/log.h"
 #include "base/thread_name.h"
 
 namespace lowtide {
@@ -27,8 +30,10 @@ std::vector<Result<HttpResponse>> SendAll(HttpTransport& transport,
         send();
       });
     }
-  } catch (const std::system_error&) {
-    // No more threads: those there are send all.
+  } catch (const std::system_error& error) {
+    // Those there are send all.
+    LogDebug(
+        fmt::format("{} threads send requests, no more: {}", helpers.size() + 1, error.what()));
   }
   send();
   helpers.clear();
