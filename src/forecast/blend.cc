@@ -100,9 +100,8 @@ class Lead {
 
   double Predict(const Fit& fit, std::size_t issue) {
     table_.Fill(issue, lead_, {row_.data(), static_cast<std::size_t>(row_.size())});
-    const VectorXd z = ((row_ - fit.centre).cwiseProduct(fit.scale))
-                           .cwiseMax(-kFarthest)
-                           .cwiseMin(kFarthest);
+    const VectorXd z =
+        ((row_ - fit.centre).cwiseProduct(fit.scale)).cwiseMax(-kFarthest).cwiseMin(kFarthest);
     const Vector2d y = fit.coefficients.transpose() * z + fit.mean;
     const double log = std::clamp(y(0), kLowestLog, kHighestLog);
     const double linear = std::log(std::max(y(1) * level_, kLeastShareOfLog * std::exp(log)));
@@ -149,7 +148,8 @@ class Lead {
     const Group& main = groups_[0];
     double level = 0;
     std::size_t n = 0;
-    while (n < main.targets.size() && main.targets[n] < first_refit) level += std::exp(main.log[n++]);
+    while (n < main.targets.size() && main.targets[n] < first_refit)
+      level += std::exp(main.log[n++]);
     if (n == 0) return;
     level_ = level / static_cast<double>(n);
     const MatrixXd first = main.rows.leftCols(ToIndex(n)).cast<double>();
@@ -172,9 +172,10 @@ class Lead {
     MatrixXf block = group.rows.middleCols(ToIndex(begin), ToIndex(end - begin));
     for (std::size_t k = begin; k < end; ++k) {
       const Index c = ToIndex(k - begin);
-      const double age = (static_cast<double>(reference_) - static_cast<double>(group.targets[k] - lead_)) / 24;
-      const double w = (g == 0 ? 1 : options_.neighbour_weight) *
-                       std::exp2(-age / options_.half_life_days);
+      const double age =
+          (static_cast<double>(reference_) - static_cast<double>(group.targets[k] - lead_)) / 24;
+      const double w =
+          (g == 0 ? 1 : options_.neighbour_weight) * std::exp2(-age / options_.half_life_days);
       const VectorXd z = block.col(c).cast<double>();
       const Vector2d target(group.log[k], std::exp(group.log[k]) / level_);
       if (g == 0) {

@@ -91,8 +91,8 @@ void FeatureTable::AddVariable(const std::vector<double>& values, std::size_t le
 
 double FeatureTable::At(const Variable& variable, std::int64_t hour) const {
   const auto last = static_cast<std::int64_t>(variable.values.size()) - 1;
-  return variable.values[static_cast<std::size_t>(
-      std::clamp<std::int64_t>(hour + weather_shift_, 0, last))];
+  return variable
+      .values[static_cast<std::size_t>(std::clamp<std::int64_t>(hour + weather_shift_, 0, last))];
 }
 
 double FeatureTable::MeanOf(const Variable& variable, std::int64_t from, std::int64_t to) const {

@@ -1,6 +1,7 @@
-// What a forecast of the hour `issue` + `lead` is regressed on. Hours are indices into the intensity
-// series; `issue` is the first hour that is forecast, so nothing of the intensity from `issue` on is
-// read. Weather is read at and around the target, for it is known ahead from weather forecasts.
+// What a forecast of the hour `issue` + `lead` is regressed on. Hours are indices into the
+// intensity series; `issue` is the first hour that is forecast, so nothing of the intensity from
+// `issue` on is read. Weather is read at and around the target, for it is known ahead from weather
+// forecasts.
 //
 // Reference features (47), y = ln(max(intensity, 1 g/kWh)), tau = issue + lead,
 // k0 = floor(lead / 24) + 1: y[issue-1 .. issue-24]; y[tau-24k], k = k0..k0+6; y[tau-168] (the

@@ -101,16 +101,10 @@ std::string CsvLine(const std::vector<std::string>& fields) {
 }
 
 // GPU models as codecarbon writes them: "2 x NVIDIA A40".
-// A machine without any GPU has one line too, which says why there is none.
-bool IsGpu(const ComponentLine& line) {
-  const bool nothing = line.record.status == Provenance::kMissing && line.record.uuid.empty();
-  return line.record.kind == "gpu" && !nothing;
-}
-
 std::string GpuModels(const Report& report) {
   std::vector<std::pair<std::string, int>> models;
   for (const ComponentLine& line : report.components) {
-    if (!IsGpu(line)) continue;
+    if (line.record.kind != "gpu") continue;
     if (!models.empty() && models.back().first == line.record.name) {
       ++models.back().second;
     } else {
@@ -126,7 +120,7 @@ std::string GpuModels(const Report& report) {
 
 int GpuCount(const Report& report) {
   int count = 0;
-  for (const ComponentLine& line : report.components) count += IsGpu(line) ? 1 : 0;
+  for (const ComponentLine& line : report.components) count += line.record.kind == "gpu" ? 1 : 0;
   return count;
 }
 

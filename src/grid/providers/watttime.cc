@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 constexpr auto kTokenAge = 25min;  // of the 30 that a token is valid
 constexpr auto kRegionAge = 30 * 24h;
 constexpr auto kLongestHistory = 30 * 24h;  // of 32 days, both ends inclusive
-constexpr auto kLongestPast = 24h - 1s;     // of generated_at in one request
+// Of generated_at in one request: a day is allowed, but would be 288 forecasts of 864 points.
+constexpr auto kLongestPast = 8h;
 constexpr int kLongestHorizon = 72;
 constexpr int kShortestHorizon = 24;  // asked for: zeros that last a day are no forecast
 constexpr auto kNotZeroFor = 12h;

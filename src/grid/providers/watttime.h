@@ -32,7 +32,7 @@ class WattTime final : public ProviderBase {
   // Up to 72 hours from now.
   Result<ProviderAnswer> Forecast(const Zone& zone, TimePoint from, TimePoint to,
                                   TimePoint now) override;
-  // One day of forecasts a request.
+  // Eight hours of forecasts a request.
   Result<std::vector<ProviderAnswer>> PastForecasts(const Zone& zone, TimePoint from, TimePoint to,
                                                     TimePoint now) override;
   Result<std::string> NameAt(const Coordinates& at, TimePoint now) override;

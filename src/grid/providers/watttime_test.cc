@@ -250,7 +250,7 @@ TEST(WattTimeTest, ModelsAreNotJoined) {
   ExpectError(fake->History(kZone, kNow - 60 * 24h, kNow, kNow), Code::kDataLoss, "2026-04-01");
 }
 
-TEST(WattTimeTest, PastForecastsComeByTheDayEachAsItWasIssued) {
+TEST(WattTimeTest, PastForecastsComeInPartsEachAsItWasIssued) {
   const auto server = std::make_shared<Server>([](const HttpRequest& request) {
     const TimePoint from = At(Query(request, "start"));
     EXPECT_LT(At(Query(request, "end")) - from, 24h);
@@ -262,9 +262,9 @@ TEST(WattTimeTest, PastForecastsComeByTheDayEachAsItWasIssued) {
   const TimePoint from = At("2026-04-01T00:00Z");
   const auto answers = fake->PastForecasts(kZone, from, from + 47h, kNow);
   ASSERT_TRUE(answers) << answers.error().message;
-  ASSERT_EQ(answers->size(), 2U);
+  ASSERT_EQ(answers->size(), 6U);
   EXPECT_EQ((*answers)[0].issued_at, from);
-  EXPECT_EQ((*answers)[1].issued_at, from + 24h - 1s);
+  EXPECT_EQ((*answers)[1].issued_at, from + 8h);
   EXPECT_EQ((*answers)[0].slots.size(), 3U);
   EXPECT_EQ((*answers)[0].kind, IntensityKind::kForecast);
 }
