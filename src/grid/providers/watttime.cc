@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "http/base64.h"
+
 namespace lowtide {
 namespace {
 

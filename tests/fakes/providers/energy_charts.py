@@ -1,8 +1,7 @@
 """energy-charts of Fraunhofer ISE: /co2eq."""
 
 import re
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime, timedelta, timezone
 
 import faults
 import places
@@ -18,7 +17,6 @@ SETTINGS = {
     "limit_per_minute": None,
 }
 LONGEST = 366 * 24 * HOUR
-LOCAL = ZoneInfo("Europe/Berlin")
 
 
 def error(status, text):
@@ -37,8 +35,21 @@ def invalid(name, text):
     return json_reply(422, {"detail": [{"loc": ["query", name], "msg": text, "type": "value_error"}]})
 
 
+def last_sunday(year, month):
+    """01:00 UTC of it, when clocks change in the EU; the month has 31 days."""
+    last = datetime(year, month, 31, 1, tzinfo=timezone.utc)
+    return int((last - timedelta(days=(last.weekday() + 1) % 7)).timestamp())
+
+
+def local_offset(unix):
+    """Of Berlin, by the rule in force since 1996: no time zone data are needed."""
+    year = utc(unix).year
+    return HOUR * (2 if last_sunday(year, 3) <= unix < last_sunday(year, 10) else 1)
+
+
 def local_midnight(day):
-    return int(datetime(day.year, day.month, day.day, tzinfo=LOCAL).timestamp())
+    unix = int(datetime(day.year, day.month, day.day, tzinfo=timezone.utc).timestamp())
+    return unix - local_offset(unix - 2 * HOUR)  # clocks change later in the night
 
 
 def moment(request, name, is_end):
@@ -62,7 +73,7 @@ def moment(request, name, is_end):
 
 def forecast_ends(now):
     """The end of the day, or from 19:00 local time on that of the next one."""
-    local = utc(now).astimezone(LOCAL)
+    local = utc(now + local_offset(now))
     return local_midnight(local.date() + timedelta(days=2 if local.hour >= 19 else 1))
 
 
@@ -85,7 +96,7 @@ def answer(request, world):
     now = world.now_of_data(request)
     start, end = moment(request, "start", False), moment(request, "end", True)
     if start is None:
-        start = local_midnight(utc(now).astimezone(LOCAL).date())
+        start = local_midnight(utc(now + local_offset(now)).date())
     if end is None:
         end = forecast_ends(now) - 1
     if end <= start or end - start > LONGEST:

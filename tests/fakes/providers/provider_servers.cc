@@ -53,6 +53,7 @@ ProviderServers::ProviderServers(const ProviderServersOptions& options) {
   if (tls) words.insert(words.end(), {"--tls", options.certificate_file, options.key_file});
   scheme_ = tls ? "https" : "http";
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
@@ -123,6 +124,7 @@ std::vector<FakeRequest> ProviderServers::Requests(std::string_view provider) co
     }
     request.body = entry.at("body").get<std::string>();
     request.status = entry.at("status").get<int>();
+    request.connection = entry.at("connection").get<int>();
     out.push_back(std::move(request));
   }
   return out;
@@ -135,6 +137,7 @@ void ProviderServers::Control(const Json& command) const {
 std::string ProviderServers::Ask(std::string_view method, std::string_view path,
                                  std::string_view body) const {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.Valid()) Give("no socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

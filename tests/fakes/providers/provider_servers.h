@@ -26,7 +26,8 @@ struct FakeRequest {
   std::vector<std::pair<std::string, std::string>> query;
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
-  int status = 0;  // of the answer
+  int status = 0;      // of the answer
+  int connection = 0;  // the same for requests that came over the same one
 
   std::string Query(std::string_view name) const;   // "" when absent
   std::string Header(std::string_view name) const;  // "" when absent

@@ -128,7 +128,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self):
         length = self.headers.get("Content-Length", "0")
         if not length.isdigit() or int(length) > MOST_BODY:
-            return self.deliver(Reply(413), [], 0)
+            self.close_connection = True
+            return self.deliver(Reply(413, headers=[("Connection", "close")]), [], 0)
         body = self.rfile.read(int(length))
         if self.path.startswith("/_"):
             return self.deliver(self.servers.control(self.command, self.path, body), [], time.time())
@@ -153,6 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     "body": body.decode("utf-8", "replace"),
                     "status": reply.status,
                     "faults": [fault["kind"] for fault in request.faults],
+                    "connection": self.client_address[1],
                 }
             )
         self.deliver(reply, request.faults, world.now())

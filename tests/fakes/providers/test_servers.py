@@ -207,6 +207,22 @@ def test_a_local_day_has_as_many_hours_as_clocks_make_it(fakes, day, rows):
     assert steps == {HOUR}
 
 
+def test_the_local_days_are_those_of_the_time_zone_data():
+    zoneinfo = pytest.importorskip("zoneinfo")
+    from datetime import date, datetime, timedelta
+
+    import energy_charts
+
+    try:
+        berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    except zoneinfo.ZoneInfoNotFoundError:
+        pytest.skip("this system has no time zone data")
+    for n in range(0, 3650):
+        day = date(2020, 1, 1) + timedelta(days=n)
+        expected = datetime(day.year, day.month, day.day, tzinfo=berlin).timestamp()
+        assert energy_charts.local_midnight(day) == expected, day
+
+
 def test_energy_charts(fakes):
     _, answer = fakes.json("energy_charts", "/co2eq?country=de")
     first = answer["co2eq"].index(None)
