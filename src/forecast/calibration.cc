@@ -9,11 +9,11 @@ namespace {
 
 constexpr double kNewShare = 0.1;
 constexpr double kTrust = 0.3;
-constexpr std::size_t kErrorsKept = 180;
+constexpr std::size_t kErrorsKept = 60;
 // Of two or three neighbouring leads, so of about twenty issues.
 constexpr std::size_t kFewestErrors = 40;
 constexpr double kMissRate = 0.2;
-constexpr double kGain = 0.05;
+constexpr double kGain = 0.2;
 constexpr double kHighest = 5000;  // g/kWh, see grid/intensity.h
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -27,19 +27,13 @@ std::vector<double> SumsOf(const std::vector<double>& values) {
   return sums;
 }
 
-double* FillCalendar(TimePoint target, double* out) {
-  const auto day = floor<days>(target);
-  const unsigned weekday = std::chrono::weekday(day).iso_encoding() - 1;
-  for (unsigned k = 0; k < 7; ++k) *out++ = k == weekday ? 1.0 : 0.0;
+// Sine and cosine of the yearly and half-yearly angle.
+std::array<double, 4> SeasonOf(std::chrono::sys_days day) {
   const std::chrono::year_month_day date(day);
   const auto new_year = std::chrono::sys_days(date.year() / std::chrono::January / 1);
   const double angle =
       2 * std::numbers::pi * static_cast<double>((day - new_year).count() + 1) / 365.25;
-  *out++ = std::sin(angle);
-  *out++ = std::cos(angle);
-  *out++ = std::sin(2 * angle);
-  *out++ = std::cos(2 * angle);
-  return out;
+  return {std::sin(angle), std::cos(angle), std::sin(2 * angle), std::cos(2 * angle)};
 }
 
 std::size_t PairsOf(std::size_t variables) {
@@ -65,6 +59,11 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
     }
   }
   log_sums_ = SumsOf(log_);
+  first_day_ = floor<days>(start_);
+  const std::size_t day_count = (values.size() + kMaxLead) / 24 + 2;
+  for (std::size_t k = 0; k < day_count; ++k) {
+    seasons_.push_back(SeasonOf(first_day_ + days(static_cast<int>(k))));
+  }
   width_ = kReferenceWidth;
   if (weather == nullptr || weather->Hours() == 0) return;
   weather_shift_ = (start_ - weather->start) / hours(1);
@@ -136,6 +135,14 @@ double* FeatureTable::FillWeather(const Variable& variable, std::int64_t issue, 
   return out;
 }
 
+double* FeatureTable::FillCalendar(std::size_t target, double* out) const {
+  const auto into = start_ - first_day_ + hours(static_cast<std::int64_t>(target));
+  const std::int64_t day = into / days(1);
+  const unsigned weekday = std::chrono::weekday(first_day_ + days(day)).iso_encoding() - 1;
+  for (unsigned k = 0; k < 7; ++k) *out++ = k == weekday ? 1.0 : 0.0;
+  return std::ranges::copy(seasons_[static_cast<std::size_t>(day)], out).out;
+}
+
 void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> out) const {
   double* p = out.data();
   const std::size_t tau = issue + lead;
@@ -151,7 +158,7 @@ void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> o
   };
   *p++ = mean(kWeek);
   *p++ = mean(kFourWeeks);
-  p = FillCalendar(start_ + hours(static_cast<std::int64_t>(tau)), p);
+  p = FillCalendar(tau, p);
   const auto i = static_cast<std::int64_t>(issue);
   const auto l = static_cast<std::int64_t>(lead);
   for (const Variable& variable : variables_) p = FillWeather(variable, i, l, p);

@@ -18,9 +18,9 @@
 // and cold, so the reference's straight lines and parabolas leave something over.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,6 +30,9 @@ namespace lowtide {
 
 // The first hour of a series that can be an issue: four weeks of lags and a day.
 inline constexpr std::size_t kFirstIssue = 696;
+
+// The longest lead, in hours.
+inline constexpr std::size_t kMaxLead = std::size_t{14} * 24;
 
 enum class WeatherTerms : std::uint8_t { kReference, kCurved };
 
@@ -49,7 +52,7 @@ class FeatureTable {
   double Log(std::size_t hour) const { return log_[hour]; }
   bool IsKnown(std::size_t hour) const { return known_[hour] != 0; }
 
-  // Writes Width() features. Needs kFirstIssue <= issue <= Hours().
+  // Writes Width() features. Needs kFirstIssue <= issue <= Hours() and lead < kMaxLead.
   void Fill(std::size_t issue, std::size_t lead, std::span<double> out) const;
 
  private:
@@ -68,12 +71,16 @@ class FeatureTable {
   double* FillWeather(const Variable& variable, std::int64_t issue, std::int64_t lead,
                       double* out) const;
 
+  double* FillCalendar(std::size_t target, double* out) const;
+
   TimePoint start_;
   WeatherTerms terms_;
   std::vector<double> log_;
   std::vector<double> log_sums_;
   std::vector<std::uint8_t> known_;
   std::vector<Variable> variables_;
+  std::chrono::sys_days first_day_;
+  std::vector<std::array<double, 4>> seasons_;  // by day
   std::int64_t weather_shift_ = 0;  // index into the weather = hour + shift
   std::size_t width_ = 0;
 };
