@@ -123,8 +123,7 @@ Status PrintRow(const Protocol& p, const std::string& column, const Grid& grid, 
                                        {ForecastMethod::kBlend, &grid.weather}}};
   std::array<Row, 6> rows;
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    LOWTIDE_TRY(rows[k],
-                Measure(series, columns[k].weather, columns[k].method, first, p.windows));
+    LOWTIDE_TRY(rows[k], Measure(series, columns[k].weather, columns[k].method, first, p.windows));
   }
   const bool direct = column == "ci_direct";
   fmt::print("{:10} {:9} {:5}", p.name, direct ? "direct" : "lifecycle", p.region);
@@ -155,8 +154,9 @@ Status PrintRow(const Protocol& p, const std::string& column, const Grid& grid, 
 
 Result<int> Run(const std::string& folder, const std::string& which) {
   std::map<std::string, Grid> grids;
-  fmt::print("mean absolute percentage error over 96 h; blend against ridge, and the share of "
-             "outcomes in its 80 % band\n");
+  fmt::print(
+      "mean absolute percentage error over 96 h; blend against ridge, and the share of "
+      "outcomes in its 80 % band\n");
   fmt::print("{:10} {:9} {:5} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>14} {:>14}\n",
              "protocol", "basis", "zone", "persist", "weekly", "ridge", "blend", "ridge+wx",
              "blend+wx", "CarbonCast", "without wx", "with wx");
@@ -174,21 +174,23 @@ Result<int> Run(const std::string& folder, const std::string& which) {
     }
   }
   const double gain = totals.sum / totals.n;
-  fmt::print("blend against ridge, mean: {:+.1f} % (bound: -5); coverage {:.1f} to {:.1f} % (bound: "
-             "75 to 85)\n",
-             gain, totals.least_coverage, totals.greatest_coverage);
+  fmt::print(
+      "blend against ridge, mean: {:+.1f} % (bound: -5); coverage {:.1f} to {:.1f} % (bound: "
+      "75 to 85)\n",
+      gain, totals.least_coverage, totals.greatest_coverage);
   const Grid& grid = grids.at("CISO");
   const HourlySeries& series = grid.series.at("ci_direct");
   constexpr std::size_t kThreeYears = std::size_t{3} * 365 * 24;
   constexpr std::size_t kYear = std::size_t{365} * 24;
-  HourlySeries three{series.start,
-                     {series.values.begin(), series.values.begin() + kThreeYears}};
+  HourlySeries three{series.start, {series.values.begin(), series.values.begin() + kThreeYears}};
   LOWTIDE_TRY(const Row one, Measure(three, &grid.weather, ForecastMethod::kBlend, kThreeYears, 1));
   LOWTIDE_TRY(const Row year, Measure(series, &grid.weather, ForecastMethod::kBlend,
                                       series.values.size() - kYear - 96, 365));
-  fmt::print("learning from three years and predicting once: {:.3f} s of one core (bound: 0.3); a year of daily "
-             "issues: {:.2f} s (bound: 3)\n",
-             one.seconds, year.seconds);
+  fmt::print(
+      "learning from three years and predicting once: {:.3f} s of one core (bound: 0.3); a year of "
+      "daily "
+      "issues: {:.2f} s (bound: 3)\n",
+      one.seconds, year.seconds);
   const bool held = gain <= -5 && totals.least_coverage >= 75 && totals.greatest_coverage <= 85 &&
                     one.seconds < 0.3 && year.seconds < 3 && !totals.failed;
   return held ? 0 : 1;

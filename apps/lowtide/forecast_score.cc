@@ -105,9 +105,9 @@ Result<std::size_t> HoursOf(const char* option, const std::string& text, std::si
   if (!duration) return Annotate(duration.error(), option);
   const double hours = duration->count() / 3600;
   if (hours < 1 || hours > static_cast<double>(most) || hours != std::floor(hours)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("{}: {} is not allowed; expected whole hours, 1h to {}h", option, text,
-                            most));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: {} is not allowed; expected whole hours, 1h to {}h", option, text, most));
   }
   return static_cast<std::size_t>(hours);
 }
@@ -148,10 +148,11 @@ Result<ScoreReport> MakeScore(const ScoreFlags& flags) {
     request.issues.push_back(i);
   }
   if (request.issues.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--from {}: no forecast of {} h ends within the trace, which ends at {}",
-                            FormatTime(series.TimeOf(from)), request.horizon,
-                            FormatTime(series.TimeOf(series.values.size()))));
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("--from {}: no forecast of {} h ends within the trace, which ends at {}",
+                    FormatTime(series.TimeOf(from)), request.horizon,
+                    FormatTime(series.TimeOf(series.values.size()))));
   }
   Stopwatch watch;
   request.phase = [&](Phase phase) { watch.Begin(phase); };
@@ -175,23 +176,23 @@ Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : 
 std::string ScoreJson(const ScoreReport& report) {
   Json days = Json::array();
   for (const auto& day : report.score.mape_pct_by_day) days.push_back(OrNull(day));
-  return DumpJsonPretty(Json{
-             {"trace", report.trace},
-             {"weather", report.weather.empty() ? Json(nullptr) : Json(report.weather)},
-             {"method", std::string(MethodName(report.method))},
-             {"train_until", FormatTime(report.train_until)},
-             {"from", FormatTime(report.from)},
-             {"to", FormatTime(report.to)},
-             {"horizon_h", report.horizon},
-             {"issue_every_h", report.issue_every},
-             {"windows", report.score.windows},
-             {"hours", report.score.hours},
-             {"mape_pct_by_day", days},
-             {"mape_pct", OrNull(report.score.mape_pct)},
-             {"mae_g_per_kwh", OrNull(report.score.mae)},
-             {"coverage_80_pct", OrNull(report.score.coverage_pct)},
-             {"train_s", report.train.count()},
-             {"predict_s", report.predict.count()}}) +
+  return DumpJsonPretty(
+             Json{{"trace", report.trace},
+                  {"weather", report.weather.empty() ? Json(nullptr) : Json(report.weather)},
+                  {"method", std::string(MethodName(report.method))},
+                  {"train_until", FormatTime(report.train_until)},
+                  {"from", FormatTime(report.from)},
+                  {"to", FormatTime(report.to)},
+                  {"horizon_h", report.horizon},
+                  {"issue_every_h", report.issue_every},
+                  {"windows", report.score.windows},
+                  {"hours", report.score.hours},
+                  {"mape_pct_by_day", days},
+                  {"mape_pct", OrNull(report.score.mape_pct)},
+                  {"mae_g_per_kwh", OrNull(report.score.mae)},
+                  {"coverage_80_pct", OrNull(report.score.coverage_pct)},
+                  {"train_s", report.train.count()},
+                  {"predict_s", report.predict.count()}}) +
          "\n";
 }
 

@@ -80,10 +80,8 @@ class Lead {
       if (group.learned == 0) continue;
       // Each hour of the day about its own means.
       const double weight = static_cast<double>(group.sums(width_, width_));
-      const VectorXd mean =
-          group.sums.row(width_).head(width_).transpose().cast<double>() / weight;
-      const Eigen::Vector2d targets =
-          group.sums.col(width_).tail(2).cast<double>() / weight;
+      const VectorXd mean = group.sums.row(width_).head(width_).transpose().cast<double>() / weight;
+      const Eigen::Vector2d targets = group.sums.col(width_).tail(2).cast<double>() / weight;
       a += group.sums.topLeftCorner(width_, width_).cast<double>();
       a.selfadjointView<Eigen::Lower>().rankUpdate(mean, -weight);
       b += group.sums.bottomLeftCorner(2, width_).transpose().cast<double>() -
@@ -99,7 +97,8 @@ class Lead {
     // Weights are counted from the first refit; the ridge is meant for weights counted from now.
     const double age = static_cast<double>(hour - reference_) / 24 / options_.half_life_days;
     a = inverse.asDiagonal() * a * inverse.asDiagonal();
-    a.diagonal().array() += options_.lambda * std::exp2(age);
+    const double lambda = lead_ < 24 ? options_.lambda : options_.later_lambda;
+    a.diagonal().array() += lambda * std::exp2(age);
     fit.coefficients = a.selfadjointView<Eigen::Lower>().llt().solve(inverse.asDiagonal() * b);
     fit.scale = unit_.cwiseProduct(inverse);
     return fit;
@@ -168,10 +167,9 @@ class Lead {
     for (std::size_t k = 0; k < issues.size(); ++k) {
       Fill(issues[k]);
       const double log = table_.Log(issues[k] + lead_) - log_level_;
-      const double age =
-          (static_cast<double>(reference_) - static_cast<double>(issues[k])) / 24;
-      const double weight = (offset == 0 ? 1 : options_.neighbour_weight) *
-                            std::exp2(-age / options_.half_life_days);
+      const double age = (static_cast<double>(reference_) - static_cast<double>(issues[k])) / 24;
+      const double weight =
+          (offset == 0 ? 1 : options_.neighbour_weight) * std::exp2(-age / options_.half_life_days);
       const double root = std::sqrt(weight);
       auto column = group.rows.col(ToIndex(k));
       column.head(width_) = ((row_ - shift_).cwiseProduct(unit_) * root).cast<float>();

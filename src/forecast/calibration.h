@@ -3,8 +3,8 @@
 // Per lead, over issues a day apart: b is the mean of the past errors (logarithms), each weighing
 // 10 % more than the one before; the forecast is multiplied by exp(0.3 b) if `correct`. The band is
 // split-conformal: the 10 % and 90 % quantiles of the last 180 errors of the corrected forecasts at
-// this lead and those an hour off, times a factor per day of lead that grows while outcomes miss the
-// band more often than 20 % and shrinks while they miss it less (adaptive conformal inference,
+// this lead and those an hour off, times a factor per day of lead that grows while outcomes miss
+// the band more often than 20 % and shrinks while they miss it less (adaptive conformal inference,
 // Gibbs and Candes, NeurIPS 2021). An error counts from the issue on at which its outcome is known.
 #pragma once
 

@@ -14,6 +14,7 @@ using std::chrono::hours;
 constexpr std::int64_t kDay = 24;
 constexpr std::int64_t kWeek = 168;
 constexpr std::int64_t kFourWeeks = 672;
+constexpr std::size_t kYearOfHours = std::size_t{365} * 24;
 constexpr std::size_t kReferenceWidth = 47;
 constexpr std::size_t kWeatherWidth = 7;
 constexpr std::size_t kKnots = 4;
@@ -43,9 +44,9 @@ std::size_t PairsOf(std::size_t variables) {
 
 }  // namespace
 
-FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather,
-                           WeatherTerms terms, std::size_t learn_until)
-    : start_(intensity.start), terms_(terms) {
+FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather, FeatureSet set,
+                           std::size_t learn_until)
+    : start_(intensity.start), set_(set) {
   const auto& values = intensity.values;
   const auto first = std::ranges::find_if(values, [](const auto& v) { return v.has_value(); });
   const double stand_in = first == values.end() ? 1.0 : **first;
@@ -59,17 +60,19 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
     }
   }
   log_sums_ = SumsOf(log_);
+  const bool seasonal = set == FeatureSet::kReference || learn_until >= kYearOfHours;
   first_day_ = floor<days>(start_);
   const std::size_t day_count = (values.size() + kMaxLead) / 24 + 2;
   for (std::size_t k = 0; k < day_count; ++k) {
-    seasons_.push_back(SeasonOf(first_day_ + days(static_cast<int>(k))));
+    seasons_.push_back(!seasonal ? std::array<double, 4>{}
+                                 : SeasonOf(first_day_ + days(static_cast<int>(k))));
   }
   width_ = kReferenceWidth;
   if (weather == nullptr || weather->Hours() == 0) return;
   weather_shift_ = (start_ - weather->start) / hours(1);
   for (const auto& column : weather->columns) AddVariable(column, learn_until);
   width_ += kWeatherWidth * variables_.size();
-  if (terms_ == WeatherTerms::kCurved) {
+  if (set_ == FeatureSet::kExtended) {
     width_ += kCurvedWidth * variables_.size() + PairsOf(variables_.size());
   }
 }
@@ -90,8 +93,8 @@ void FeatureTable::AddVariable(const std::vector<double>& values, std::size_t le
 
 double FeatureTable::At(const Variable& variable, std::int64_t hour) const {
   const auto last = static_cast<std::int64_t>(variable.values.size()) - 1;
-  return variable.values[static_cast<std::size_t>(
-      std::clamp<std::int64_t>(hour + weather_shift_, 0, last))];
+  return variable
+      .values[static_cast<std::size_t>(std::clamp<std::int64_t>(hour + weather_shift_, 0, last))];
 }
 
 double FeatureTable::MeanOf(const Variable& variable, std::int64_t from, std::int64_t to) const {
@@ -121,7 +124,7 @@ double* FeatureTable::FillWeather(const Variable& variable, std::int64_t issue, 
   *out++ = day_mean;
   *out++ = day_mean - MeanOf(variable, issue - kDay, issue);
   *out++ = now - At(variable, before);
-  if (terms_ == WeatherTerms::kReference) return out;
+  if (set_ == FeatureSet::kReference) return out;
 
   const double v = MeanOf(variable, tau - 1, tau + 2);
   for (const double knot : variable.knots) *out++ = std::max(0.0, v - knot);
@@ -162,7 +165,7 @@ void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> o
   const auto i = static_cast<std::int64_t>(issue);
   const auto l = static_cast<std::int64_t>(lead);
   for (const Variable& variable : variables_) p = FillWeather(variable, i, l, p);
-  if (terms_ == WeatherTerms::kReference) return;
+  if (set_ == FeatureSet::kReference) return;
   const std::size_t paired = std::min(variables_.size(), kMaxPaired);
   for (std::size_t a = 0; a < paired; ++a) {
     for (std::size_t b = a + 1; b < paired; ++b) {

@@ -39,9 +39,10 @@ class WeatherReader {
   Result<Weather> Read() {
     const std::size_t width = table_.header.size();
     if (width < 2 || width > kMaxVariables + 1) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: {} columns; expected a time column and 1 to {} weather variables",
-                              table_.name, width, kMaxVariables));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("{}: {} columns; expected a time column and 1 to {} weather variables",
+                      table_.name, width, kMaxVariables));
     }
     for (std::size_t c = 1; c < width; ++c) {
       weather_.names.emplace_back(Trim(table_.header[c]));
@@ -94,8 +95,8 @@ class WeatherReader {
     }
     const auto missing = static_cast<std::size_t>((time - next) / hours(1));
     if (weather_.Hours() + missing >= kMaxHours) {
-      return Fail(Code::kInvalidArgument, fmt::format("{}:{}: more than {} hours", table_.name, line,
-                                                      kMaxHours));
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{}:{}: more than {} hours", table_.name, line, kMaxHours));
     }
     if (missing > kLongestGap) {
       return Fail(Code::kInvalidArgument,

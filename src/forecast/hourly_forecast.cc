@@ -72,9 +72,9 @@ Status CheckWeather(const HourlyRequest& request) {
   const Weather& weather = *request.weather;
   const TimePoint end = weather.start + hours(static_cast<std::int64_t>(weather.Hours()));
   if (weather.start <= from && end >= from + hours(static_cast<std::int64_t>(count))) return {};
-  return Fail(Code::kUnavailable, fmt::format("the weather covers {}, but {} is needed",
-                                              Span(weather.start, weather.Hours()),
-                                              Span(from, count)));
+  return Fail(Code::kUnavailable,
+              fmt::format("the weather covers {}, but {} is needed",
+                          Span(weather.start, weather.Hours()), Span(from, count)));
 }
 
 ForecastTable Repeated(const FeatureTable& table, std::size_t period,
@@ -130,21 +130,21 @@ class DailyForecasts {
  private:
   ForecastTable Middle() const {
     switch (request_.method) {
-      case ForecastMethod::kPersistence:
-        return Repeated(table_, kDay, all_, request_.horizon);
-      case ForecastMethod::kWeekly:
-        return Repeated(table_, kWeek, all_, request_.horizon);
-      case ForecastMethod::kRidge:
-        return Ridge();
-      case ForecastMethod::kBlend:
-        break;
+      case ForecastMethod::kPersistence: return Repeated(table_, kDay, all_, request_.horizon);
+      case ForecastMethod::kWeekly: return Repeated(table_, kWeek, all_, request_.horizon);
+      case ForecastMethod::kRidge: return Ridge();
+      case ForecastMethod::kBlend: break;
     }
     std::vector<std::size_t> refits;
     for (std::size_t r = trial_begin_; r < request_.train_until; r += kTrialRefit) {
       refits.push_back(r);
     }
     for (std::size_t r = request_.train_until; r <= all_.back(); r += kRefit) refits.push_back(r);
-    return BlendForecasts(table_, {}, refits, all_, request_.horizon, request_.phase);
+    // Without weather little is known of the days after the first; chosen on the years before the
+    // periods that are scored.
+    BlendOptions options;
+    if (request_.weather == nullptr) options.later_lambda = 60;
+    return BlendForecasts(table_, options, refits, all_, request_.horizon, request_.phase);
   }
 
   // The errors of the trial must be those of a model that has not seen its outcomes.
@@ -152,7 +152,8 @@ class DailyForecasts {
     std::vector<std::size_t> before;
     std::vector<std::size_t> after;
     for (const std::size_t i : all_) (i < request_.train_until ? before : after).push_back(i);
-    ForecastTable out = RidgeForecasts(table_, trial_begin_, before, request_.horizon, request_.phase);
+    ForecastTable out =
+        RidgeForecasts(table_, trial_begin_, before, request_.horizon, request_.phase);
     const ForecastTable rest =
         RidgeForecasts(table_, request_.train_until, after, request_.horizon, request_.phase);
     out.values.insert(out.values.end(), rest.values.begin(), rest.values.end());
@@ -171,14 +172,10 @@ class DailyForecasts {
 
 std::string_view MethodName(ForecastMethod method) {
   switch (method) {
-    case ForecastMethod::kPersistence:
-      return "persistence";
-    case ForecastMethod::kWeekly:
-      return "weekly";
-    case ForecastMethod::kRidge:
-      return "ridge";
-    case ForecastMethod::kBlend:
-      break;
+    case ForecastMethod::kPersistence: return "persistence";
+    case ForecastMethod::kWeekly: return "weekly";
+    case ForecastMethod::kRidge: return "ridge";
+    case ForecastMethod::kBlend: break;
   }
   return "blend";
 }
@@ -197,11 +194,9 @@ Result<ForecastMethod> ParseMethod(std::string_view text) {
 std::size_t HoursNeeded(ForecastMethod method, std::size_t horizon) {
   switch (method) {
     case ForecastMethod::kPersistence:
-    case ForecastMethod::kWeekly:
-      return kWeek;
+    case ForecastMethod::kWeekly: return kWeek;
     case ForecastMethod::kRidge:
-    case ForecastMethod::kBlend:
-      break;
+    case ForecastMethod::kBlend: break;
   }
   return kFirstIssue + kFewestTrainingHours + horizon;
 }
@@ -213,7 +208,7 @@ Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) 
   if (request.issues.empty()) return out;
   const FeatureTable table(
       *request.intensity, Learns(request.method) ? request.weather : nullptr,
-      request.method == ForecastMethod::kBlend ? WeatherTerms::kCurved : WeatherTerms::kReference,
+      request.method == ForecastMethod::kBlend ? FeatureSet::kExtended : FeatureSet::kReference,
       request.train_until);
   std::map<std::size_t, std::vector<std::size_t>> by_hour;
   for (const std::size_t issue : request.issues) by_hour[issue % kDay].push_back(issue);

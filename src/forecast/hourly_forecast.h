@@ -52,8 +52,8 @@ struct HourlyForecast {
 
 // A forecast per issue, which depends on nothing of the intensity from that issue on. Intensities
 // below 1 g/kWh are taken for 1. Errors: kInvalidArgument for a horizon outside 1..kMaxHorizon or
-// issues out of order; kUnavailable when the history is shorter than HoursNeeded or the weather does
-// not cover it, naming what is there and what is needed.
+// issues out of order; kUnavailable when the history is shorter than HoursNeeded or the weather
+// does not cover it, naming what is there and what is needed.
 Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request);
 
 }  // namespace lowtide

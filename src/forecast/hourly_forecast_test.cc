@@ -85,7 +85,7 @@ TEST_P(EachMethodTest, TheFutureChangesNothing) {
       EXPECT_EQ((*before)[k].low, (*after)[k].low) << k;
       EXPECT_EQ((*before)[k].high, (*after)[k].high) << k;
     }
-    if (looked_at == 4) {
+    if (looked_at == 4 && GetParam() != ForecastMethod::kWeekly) {
       EXPECT_NE((*before)[8].mid, (*after)[8].mid);
     }
     // Nor does a series that ends at the issue.
@@ -274,8 +274,9 @@ TEST_P(GoldenTest, RidgeIsTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(
     Regions, GoldenTest,
-    ::testing::Values(Golden{"CISO", {9.49, 12.47, 13.78, 14.37, 12.53}, {9.01, 11.02, 11.90, 12.63, 11.14}},
-                      Golden{"DE", {14.60, 22.13, 25.57, 27.24, 22.39}, {11.77, 17.95, 19.98, 21.32, 17.75}}),
+    ::testing::Values(
+        Golden{"CISO", {9.49, 12.47, 13.78, 14.37, 12.53}, {9.01, 11.02, 11.90, 12.63, 11.14}},
+        Golden{"DE", {14.60, 22.13, 25.57, 27.24, 22.39}, {11.77, 17.95, 19.98, 21.32, 17.75}}),
     [](const auto& golden) { return golden.param.region; });
 
 }  // namespace

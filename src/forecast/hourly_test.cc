@@ -6,8 +6,6 @@
 
 #include <functional>
 
-
-
 namespace lowtide {
 namespace {
 
@@ -50,8 +48,9 @@ INSTANTIATE_TEST_SUITE_P(Steps, AnyStepTest, ::testing::Values(5, 15, 30, 60));
 
 TEST(ToHourlyTest, HalfAnHourIsEnoughAndLessIsAGap) {
   const TimePoint start = At("2022-03-01T00:00Z");
-  const auto series = ToHourly(
-      Slots(start, 15min, {1.0, {}, {}, {}, 2.0, 4.0, {}, {}, 5.0, 5.0, 5.0, 5.0}), start, start + 3h);
+  const auto series =
+      ToHourly(Slots(start, 15min, {1.0, {}, {}, {}, 2.0, 4.0, {}, {}, 5.0, 5.0, 5.0, 5.0}), start,
+               start + 3h);
   ASSERT_TRUE(series);
   EXPECT_THAT(series->values, ElementsAre(std::nullopt, Optional(3.0), Optional(5.0)));
 }
@@ -92,7 +91,7 @@ TEST(ParseWeatherTest, MissingRowsCellsAndZerosAreTheDayBefore) {
                                            if (h == 30) return std::nullopt;
                                            if (h == 31) return "0,0";
                                            if (h == 32) return ",NaN";
-                                           return fmt::format("{},{}", h, h % 2);
+                                           return fmt::format("{},{}", h, 1 + h % 2);
                                          }),
                                     "w.csv");
   ASSERT_TRUE(weather) << weather.error().message;
@@ -101,14 +100,14 @@ TEST(ParseWeatherTest, MissingRowsCellsAndZerosAreTheDayBefore) {
   EXPECT_EQ(weather->columns[0][29], 29);
   EXPECT_EQ(weather->columns[0][30], 6);
   EXPECT_EQ(weather->columns[0][31], 7);
-  EXPECT_EQ(weather->columns[1][31], 1);
+  EXPECT_EQ(weather->columns[1][31], 2);
   EXPECT_EQ(weather->columns[0][32], 8);
   EXPECT_EQ(weather->columns[0][33], 33);
 }
 
 TEST(ParseWeatherTest, ALoneVariableMayBeZero) {
-  const auto weather = ParseWeather(
-      File(2, [](int h) { return h % 24 < 12 ? "0" : "5"; }, "time,sun"), "w.csv");
+  const auto weather =
+      ParseWeather(File(2, [](int h) { return h % 24 < 12 ? "0" : "5"; }, "time,sun"), "w.csv");
   ASSERT_TRUE(weather) << weather.error().message;
   EXPECT_EQ(weather->columns[0][25], 0);
 }

@@ -38,14 +38,14 @@ Result<Series<GramsPerKwh>> HistoryOf(const Source& source, TimePoint now) {
 double KnownShare(const HourlySeries& series) {
   const auto known =
       std::ranges::count_if(series.values, [](const auto& v) { return v.has_value(); });
-  return static_cast<double>(known) / static_cast<double>(std::max<std::size_t>(1, series.values.size()));
+  return static_cast<double>(known) /
+         static_cast<double>(std::max<std::size_t>(1, series.values.size()));
 }
 
 bool Covers(const Weather& weather, const HourlySeries& series, std::size_t horizon) {
   const auto length = [](std::size_t n) { return hours(static_cast<std::int64_t>(n)); };
-  return weather.start <= series.start &&
-         weather.start + length(weather.Hours()) >=
-             series.start + length(series.values.size() + horizon);
+  return weather.start <= series.start && weather.start + length(weather.Hours()) >=
+                                              series.start + length(series.values.size() + horizon);
 }
 
 // The hours of `forecast`, from `begin` on, clipped to [from, to).
@@ -118,10 +118,10 @@ Result<BandedForecast> LearnedForecast::PredictBand(const Source& source, TimePo
   Append(forecast.low, issue, begin, to, out.p10);
   Append(forecast.high, issue, begin, to, out.p90);
   out.middle.origin.kind = IntensityKind::kForecast;
-  out.middle.origin.source = fmt::format(
-      "blend of {} ({:.0f} days of history until {}{})", source.Origin().source,
-      static_cast<double>(series.values.size()) / 24, FormatTime(known_until),
-      weather ? ", weather" : (weather_ ? ", the weather does not cover it" : ""));
+  out.middle.origin.source =
+      fmt::format("blend of {} ({:.0f} days of history until {}{})", source.Origin().source,
+                  static_cast<double>(series.values.size()) / 24, FormatTime(known_until),
+                  weather ? ", weather" : (weather_ ? ", the weather does not cover it" : ""));
   return out;
 }
 

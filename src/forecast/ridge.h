@@ -11,15 +11,14 @@
 
 namespace lowtide {
 
-// What was said at each issue about the hours that follow it, in g/kWh: row k belongs to issue k and
-// holds `horizon` values.
+// What was said at each issue about the hours that follow it, in g/kWh: row k belongs to issue k
+// and holds `horizon` values.
 struct ForecastTable {
   std::size_t horizon = 0;
   std::vector<double> values;
 
   ForecastTable() = default;
-  ForecastTable(std::size_t issues, std::size_t leads)
-      : horizon(leads), values(issues * leads) {}
+  ForecastTable(std::size_t issues, std::size_t leads) : horizon(leads), values(issues * leads) {}
   double& At(std::size_t issue, std::size_t lead) { return values[issue * horizon + lead]; }
   double At(std::size_t issue, std::size_t lead) const { return values[issue * horizon + lead]; }
 };
@@ -31,25 +30,26 @@ using PhaseListener = std::function<void(Phase)>;
 // The reference's ridge. Per lead h: training issues every 24 h before `train_until` (same hour of
 // the day), from kFirstIssue on, with issue + horizon < train_until; weight 0.5^(age / 365 d);
 // columns standardised by their unweighted mean and deviation (+ 1e-9), the target centred on its
-// weighted mean m; (Z'WZ + 30 I) b = Z'W (y - m); forecast exp(Zb + m). Hours that are not known are
-// no targets. Without a single training issue the forecast is the last known value.
-// `issues` ascend and lie in [kFirstIssue, table.Hours()].
+// weighted mean m; (Z'WZ + 30 I) b = Z'W (y - m); forecast exp(Zb + m). Hours that are not known
+// are no targets. Without a single training issue the forecast is the last known value. `issues`
+// ascend and lie in [kFirstIssue, table.Hours()].
 ForecastTable RidgeForecasts(const FeatureTable& table, std::size_t train_until,
                              std::span<const std::size_t> issues, std::size_t horizon,
                              const PhaseListener& phase);
 
 // How the blend learns; the defaults were chosen on the years before the periods that are scored.
 struct BlendOptions {
-  double lambda = 15;
+  double lambda = 15;        // of the first day of lead
+  double later_lambda = 15;  // of the days after it
   double half_life_days = 1460;
   // Issues an hour before and after each training issue count as well, each this much.
   double neighbour_weight = 0.7;
 };
 
-// Two ridges per lead that share one matrix, one for the logarithm and one for the intensity itself,
-// averaged as logarithms. Refitted at each of `refits` (ascending hours), with all targets that were
-// known by then; the forecast of an issue is that of the last refit at or before it. Issues before
-// the first refit get that one's, which has then seen their targets: leave them out.
+// Two ridges per lead that share one matrix, one for the logarithm and one for the intensity
+// itself, averaged as logarithms. Refitted at each of `refits` (ascending hours), with all targets
+// that were known by then; the forecast of an issue is that of the last refit at or before it.
+// Issues before the first refit get that one's, which has then seen their targets: leave them out.
 ForecastTable BlendForecasts(const FeatureTable& table, const BlendOptions& options,
                              std::span<const std::size_t> refits,
                              std::span<const std::size_t> issues, std::size_t horizon,
