@@ -41,7 +41,7 @@ ForecastTable RidgeForecasts(const FeatureTable& table, std::size_t train_until,
 struct BlendOptions {
   double lambda = 15;        // of the first day of lead
   double later_lambda = 15;  // of the days after it
-  double half_life_days = 1460;
+  double half_life_days = 730;
   // Issues an hour before and after each training issue count as well, each this much.
   double neighbour_weight = 0.7;
 };
