@@ -148,12 +148,12 @@ class Lead {
     }
   }
 
-  // Of the neighbours, an hour before and after, every second day has one and the others the other:
-  // they tell nearly the same.
+  // Of the neighbours, an hour before and after, every second day has one, in turns: they tell
+  // nearly the same.
   void ReadRows(Group& group, std::int64_t offset, std::size_t first_issue,
                 std::size_t last_refit) {
-    const std::size_t step = offset == 0 ? 24 : 48;
-    const std::size_t begin = first_issue + (offset > 0 ? 24 : 0);
+    const std::size_t step = offset == 0 ? 24 : 96;
+    const std::size_t begin = first_issue + (offset > 0 ? 48 : 0);
     std::vector<std::size_t> issues;
     for (std::size_t i = begin; i < last_refit; i += step) {
       const std::int64_t issue = static_cast<std::int64_t>(i) + offset;

@@ -20,7 +20,9 @@ constexpr std::size_t kFewestTrainingHours = 60 * kDay;
 // How far before the first forecast the method is tried out for its errors, and how often it learns
 // meanwhile: a multiple of each other.
 constexpr std::size_t kTrialHours = 168 * kDay;
-constexpr std::size_t kTrialRefit = 28 * kDay;
+constexpr std::size_t kTrialRefit = 42 * kDay;
+// The last part of the trial also has bands, so that their width has settled.
+constexpr std::size_t kTrialBandHours = 60 * kDay;
 constexpr std::size_t kRefit = 7 * kDay;
 
 bool Learns(ForecastMethod method) {
@@ -106,10 +108,11 @@ class DailyForecasts {
 
   std::vector<HourlyForecast> Run() {
     ForecastTable mid = Middle();
-    const Band band = Calibrate(
-        table_, all_,
-        request_.method == ForecastMethod::kBlend ? Correction::kByPastErrors : Correction::kNone,
-        mid);
+    const Correction correction =
+        request_.method == ForecastMethod::kBlend ? Correction::kByPastErrors : Correction::kNone;
+    const std::size_t first = wanted_.front();
+    const Band band =
+        Calibrate(table_, all_, correction, first - std::min(first, kTrialBandHours), mid);
     std::vector<HourlyForecast> out;
     const auto row = [&](const ForecastTable& values, std::size_t k) {
       const auto begin = values.values.begin() + static_cast<std::ptrdiff_t>(k * values.horizon);
