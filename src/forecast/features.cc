@@ -18,7 +18,7 @@ constexpr std::size_t kYearOfHours = std::size_t{365} * 24;
 constexpr std::size_t kReferenceWidth = 47;
 constexpr std::size_t kWeatherWidth = 7;
 constexpr std::size_t kKnots = 4;
-constexpr std::size_t kCurvedWidth = kKnots + 4;
+constexpr std::size_t kExtendedWidth = kKnots + 4;
 // A variable is a handful of pairs with the others; more would cost more than they tell.
 constexpr std::size_t kMaxPaired = 4;
 
@@ -73,7 +73,7 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
   for (const auto& column : weather->columns) AddVariable(column, learn_until);
   width_ += kWeatherWidth * variables_.size();
   if (set_ == FeatureSet::kExtended) {
-    width_ += kCurvedWidth * variables_.size() + PairsOf(variables_.size());
+    width_ += kExtendedWidth * variables_.size() + PairsOf(variables_.size());
   }
 }
 
