@@ -219,7 +219,7 @@ Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) 
     auto forecasts = DailyForecasts(request, table, issues).Run();
     std::ranges::move(forecasts, std::back_inserter(out));
   }
-  std::ranges::stable_sort(out, {}, &HourlyForecast::issue);
+  std::ranges::sort(out, {}, &HourlyForecast::issue);
   return out;
 }
 
