@@ -6,14 +6,53 @@
 #include <memory>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "environment.h"
+#include "grid/providers/registry.h"
+#include "provider_settings.h"
 #include "settings.h"
 #include "verbs.h"
 
 namespace lowtide::cli {
 namespace {
 
-Json ToJson(const SettingsSources& sources, const Settings& settings) {
+Json SourcesToJson(const ProviderSettingsBook& book) {
+  Json out = Json::array();
+  const auto shown = book.Shown();
+  for (const ProviderInfo& info : Providers()) {
+    Json rows = Json::array();
+    for (const auto& row : shown) {
+      if (row.provider != info.name) continue;
+      rows.push_back({{"key", row.key}, {"value", row.value}, {"from", row.origin}});
+    }
+    const auto missing = book.WhatIsMissing(info.name);
+    out.push_back({{"name", info.name},
+                   {"title", info.title},
+                   {"gives", info.gives},
+                   {"endpoint", info.endpoint.empty() ? Json() : Json(info.endpoint)},
+                   {"usable", !missing},
+                   {"missing", missing ? Json(*missing) : Json()},
+                   {"page", info.page},
+                   {"settings", std::move(rows)}});
+  }
+  return out;
+}
+
+void PrintSources(const ProviderSettingsBook& book) {
+  fmt::print("\nSources:\n");
+  for (const ProviderInfo& info : Providers()) {
+    const auto missing = book.WhatIsMissing(info.name);
+    fmt::print("  {:<20} {}\n", info.name,
+               missing ? fmt::format("{}: {}", *missing, info.page) : "can be used");
+  }
+  for (const auto& row : book.Shown()) {
+    const std::string line = fmt::format("[sources.{}] {} = {}", row.provider, row.key, row.value);
+    fmt::print("{:<40} {}\n", line, row.origin);
+  }
+}
+
+Json ToJson(const SettingsSources& sources, const Settings& settings,
+            const ProviderSettingsBook& book) {
   Json files = Json::array();
   for (const auto& file : sources.files) {
     files.push_back({{"path", file.string()}, {"exists", std::filesystem::exists(file)}});
@@ -28,6 +67,7 @@ Json ToJson(const SettingsSources& sources, const Settings& settings) {
   }
   return {{"settings", std::move(rows)},
           {"files", std::move(files)},
+          {"sources", SourcesToJson(book)},
           {"state_directory", StateDirectory().string()}};
 }
 
@@ -54,10 +94,14 @@ int Show(const CLI::App& app, bool as_json) {
   const auto checked = CheckSettings(app, *loaded);
   if (!checked) return PrintError(checked.error());
   const Settings settings = EffectiveSettings(checked->settings);
+  const auto book = ProviderSettingsBook::Make(*loaded, Environment);
+  if (!book) return PrintError(book.error());
+  for (const std::string& warning : book->Warnings()) LogWarning(warning);
   if (as_json) {
-    fmt::print("{}\n", DumpJsonPretty(ToJson(sources, settings)));
+    fmt::print("{}\n", DumpJsonPretty(ToJson(sources, settings, *book)));
   } else {
     PrintText(sources, settings);
+    PrintSources(*book);
   }
   return 0;
 }

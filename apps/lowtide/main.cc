@@ -59,6 +59,7 @@ void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
   AddRunsVerb(app, exit_code);
   AddMarkVerb(app, exit_code);
   AddRestoreVerb(app, exit_code);
+  AddZonesVerb(app, exit_code);
   AddConfigVerb(app, exit_code);
   AddVersionVerb(app, exit_code);
 }

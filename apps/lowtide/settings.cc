@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "environment.h"
+#include "provider_settings.h"
 
 namespace lowtide::cli {
 namespace {
@@ -244,11 +245,12 @@ Result<Settings> LoadSettings(const SettingsSources& sources) {
 Result<CheckedSettings> CheckSettings(const CLI::App& app, const Settings& settings) {
   CheckedSettings out;
   for (const auto& setting : settings) {
+    if (IsProviderSetting(setting)) continue;
     const CLI::App* verb = FindVerb(app, setting.verb);
     if (verb == nullptr) {
       return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: [{}] is not a verb; allowed are {}", setting.origin,
-                              setting.verb, AllowedVerbs(app)));
+                  fmt::format("{}: [{}] is not a verb; allowed are {}, and [sources.NAME]",
+                              setting.origin, setting.verb, AllowedVerbs(app)));
     }
     if (setting.key.empty()) continue;  // an empty table
     std::set<std::string> allowed;

@@ -44,7 +44,7 @@ Result<Settings> LoadSettings(const SettingsSources& sources);
 
 // Every setting of a file must be an option of its verb, or of any verb where it names none: the
 // error names file, line, key and what is allowed. A variable that no option bears is set apart: it
-// may belong to another version.
+// may belong to another version. Settings of sources (provider_settings.h) are left out.
 struct CheckedSettings {
   Settings settings;
   std::vector<std::string> unknown_variables;

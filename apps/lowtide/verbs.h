@@ -18,6 +18,8 @@ void AddPlanVerb(CLI::App& app, int& exit_code);
 void AddForecastVerb(CLI::App& app, int& exit_code);
 void AddRunsVerb(CLI::App& app, int& exit_code);
 void AddMarkVerb(CLI::App& app, int& exit_code);
+// Zones of the grid, cloud regions, and what lies near a place.
+void AddZonesVerb(CLI::App& app, int& exit_code);
 void AddConfigVerb(CLI::App& app, int& exit_code);
 void AddVersionVerb(CLI::App& app, int& exit_code);
 // Puts power limits back after a run that could not do so itself; also the watchdog's program.

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "base/csv.h"
+#include "grid/sort_stably.h"
 #include "grid/zone.h"
 
 namespace lowtide {
@@ -72,7 +73,7 @@ std::vector<std::string> NearNames(std::string_view text,
       ranked.emplace_back(distance, candidate);
     }
   }
-  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
+  SortStably(ranked, &std::pair<std::size_t, std::string_view>::first);
   std::vector<std::string> out;
   for (const auto& [distance, name] : ranked) {
     if (out.size() < kMostSuggestions) out.emplace_back(name);
@@ -305,6 +306,8 @@ Error ZoneTable::Unknown(std::string_view key) const {
   return fail("'lowtide zones' lists them, 'lowtide zones --near LAT,LON' those around a place");
 }
 
+bool ZoneTable::IsFormer(std::string_view key) const { return aliases_.contains(Upper(key)); }
+
 std::optional<std::string> ZoneTable::ProviderName(std::string_view provider,
                                                    const Zone& zone) const {
   const ZoneInfo* info = Find(zone.key);
@@ -325,7 +328,7 @@ std::vector<std::string_view> ZoneTable::ZonesOf(std::string_view provider) cons
 std::vector<NearZone> ZoneTable::Near(const Coordinates& at, std::size_t count) const {
   std::vector<NearZone> out;
   for (const ZoneInfo& info : zones_) out.push_back({&info, DistanceKm(at, info.at)});
-  std::ranges::stable_sort(out, {}, &NearZone::distance_km);
+  SortStably(out, &NearZone::distance_km);
   if (out.size() > count) out.resize(count);
   return out;
 }

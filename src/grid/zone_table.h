@@ -72,6 +72,9 @@ class ZoneTable {
   // its own, the providers that share a region's name, or the nearest spellings.
   Result<Zone> Resolve(std::string_view text) const;
 
+  // Whether the key (in any case) is that of a zone that was renamed, divided or retired.
+  bool IsFormer(std::string_view key) const;
+
   // What the provider calls the zone; nothing when the table has no name.
   std::optional<std::string> ProviderName(std::string_view provider, const Zone& zone) const;
   // The zones that the provider has a name for.

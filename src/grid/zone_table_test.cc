@@ -7,6 +7,7 @@
 #include <clocale>
 #include <set>
 
+#include "base/csv.h"
 #include "base/embedded/embedded.h"
 #include "grid/zone.h"
 
@@ -157,11 +158,21 @@ TEST(ZoneTableTest, BadTablesAreRefusedWithTheirLine) {
 }
 
 TEST(ZoneTableTest, AliasesLeadToZones) {
-  // Each new key of the shipped table exists.
+  const auto aliases = ParseCsv(*FindEmbedded("grid/zone_aliases.csv"), "zone_aliases.csv");
+  for (const CsvRow& row : aliases->rows) {
+    std::string_view keys = row.fields[1];
+    while (!keys.empty()) {
+      const auto end = std::min(keys.find(' '), keys.size());
+      EXPECT_NE(Table().Find(keys.substr(0, end)), nullptr) << row.fields[0];
+      keys.remove_prefix(std::min(end + 1, keys.size()));
+    }
+  }
   ExpectUnknown("IN-KA", "use IN-SO");
   ExpectUnknown("uk", "use GB");
   ExpectUnknown("US-SW-DEAA", "retired");
   ExpectUnknown("CA-NL", "one of CA-NL-NF, CA-NL-LB");
+  EXPECT_TRUE(Table().IsFormer("uk"));
+  EXPECT_FALSE(Table().IsFormer("GB"));
 }
 
 }  // namespace

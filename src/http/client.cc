@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/log.h"
 #include "http/redact.h"
 #include "http/retry.h"
 #include "http/url.h"
@@ -17,12 +18,17 @@ namespace lowtide {
 namespace {
 
 constexpr int kNotModified = 304;
+constexpr int kTooManyRequests = 429;
 
-// What makes two requests the same question.
+// What makes two requests the same question; with lengths, so that no value passes for another
+// part.
 std::string KeyOf(const HttpRequest& request) {
   std::string key = request.method + " " + request.url;
-  for (const auto& [name, value] : request.query) key += "\n?" + name + "=" + value;
-  for (const HttpHeader& h : request.headers) key += "\n" + h.name + ": " + h.value;
+  const auto add = [&key](char kind, const std::string& name, const std::string& value) {
+    key += fmt::format("\n{}{} {} {}={}", kind, name.size(), value.size(), name, value);
+  };
+  for (const auto& [name, value] : request.query) add('?', name, value);
+  for (const HttpHeader& header : request.headers) add(':', header.name, header.value);
   return key;
 }
 
@@ -40,7 +46,8 @@ struct HttpClient::Flight {
 struct HttpClient::State {
   struct Host {
     std::int64_t sent = 0;
-    int failures = 0;  // calls in a row that came to nothing
+    int failures = 0;          // calls in a row that came to nothing
+    bool being_tried = false;  // by one call, after it was left alone
     Seconds cool_down{0};
     std::optional<MonoTime> not_before;
     std::string why;
@@ -61,6 +68,18 @@ struct HttpClient::State {
     if (it == kept.end()) return nullptr;
     kept.splice(kept.begin(), kept, it);
     return &kept.front().response;
+  }
+
+  void Keep(Kept answer, std::size_t most, std::size_t most_bytes) {
+    std::erase_if(kept, [&](const Kept& k) { return k.key == answer.key; });
+    if (answer.response.body.size() > most_bytes) return;
+    kept.push_front(std::move(answer));
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    std::erase_if(kept, [&](const Kept& k) {
+      bytes += k.response.body.size();
+      return ++count > most || bytes > most_bytes;
+    });
   }
 };
 
@@ -110,11 +129,26 @@ Status HttpClient::MayAsk(const HttpRequest& request, const std::string& origin)
     return Fail(Code::kUnavailable, fmt::format("{}: stopped", Describe(request)));
   }
   const std::scoped_lock lock(state_->mutex);
+  State::Host& host = state_->hosts[origin];
+  if (host.not_before && clock_.Monotonic() < *host.not_before) {
+    const Seconds left = ToSeconds(*host.not_before - clock_.Monotonic());
+    return Fail(Code::kUnavailable, fmt::format("{}: not asked for another {:.0f} s: {}",
+                                                Describe(request), left.count(), host.why));
+  }
+  if (host.failures < options_.failures_to_cool_down) return {};
+  if (host.being_tried) {
+    return Fail(Code::kUnavailable, fmt::format("{}: not asked while another request tries it: {}",
+                                                Describe(request), host.why));
+  }
+  host.being_tried = true;
+  return {};
+}
+
+Seconds HttpClient::BanLeft(const std::string& origin) {
+  const std::scoped_lock lock(state_->mutex);
   const State::Host& host = state_->hosts[origin];
-  if (!host.not_before || clock_.Monotonic() >= *host.not_before) return {};
-  const Seconds left = ToSeconds(*host.not_before - clock_.Monotonic());
-  return Fail(Code::kUnavailable, fmt::format("{}: not asked for another {:.0f} s: {}",
-                                              Describe(request), left.count(), host.why));
+  if (!host.not_before) return Seconds(0);
+  return std::max(Seconds(0), ToSeconds(*host.not_before - clock_.Monotonic()));
 }
 
 bool HttpClient::Wait(Seconds pause, MonoTime until) {
@@ -159,11 +193,17 @@ Result<HttpResponse> HttpClient::Attempt(const HttpRequest& request, const std::
   }
   const bool validator = response->Header("etag") || response->Header("last-modified");
   if (request.method == "GET" && response->status == 200 && validator) {
-    std::erase_if(state_->kept, [&](const State::Kept& k) { return k.key == key; });
-    state_->kept.push_front({key, *response});
-    if (state_->kept.size() > options_.kept_answers) state_->kept.pop_back();
+    state_->Keep({key, *response}, options_.kept_answers, options_.kept_bytes);
   }
   return response;
+}
+
+bool HttpClient::MayRepeat(const HttpRequest& request, const Result<HttpResponse>& result) const {
+  const bool may_pass = result ? IsTransient(result->status) : MayPass(result.error());
+  if (request.method == "POST" || request.method == "PATCH") {
+    return result && result->status == kTooManyRequests;
+  }
+  return may_pass;
 }
 
 Result<HttpResponse> HttpClient::SendAlone(const HttpRequest& request) {
@@ -173,27 +213,35 @@ Result<HttpResponse> HttpClient::SendAlone(const HttpRequest& request) {
   Result<HttpResponse> result = Fail(Code::kInternal, "not asked");
   for (int attempt = 1;; ++attempt) {
     result = Attempt(request, origin);
-    const bool failed = result ? IsTransient(result->status) : MayPass(result.error());
-    if (!failed) break;
-    if (attempt >= options_.attempts) break;
+    if (!MayRepeat(request, result) || attempt >= options_.attempts) break;
     Seconds pause = Backoff(attempt, options_.first_pause, options_.longest_pause, random_());
-    if (result) {
-      const auto asked = RetryAfter(*result);
-      if (asked) pause = *asked + options_.first_pause * random_();
-      if (pause > options_.longest_pause) break;  // the host's entry keeps others away meanwhile
+    // What the host has asked for, in this answer or to another caller.
+    if (const Seconds ban = BanLeft(origin); ban > Seconds(0)) {
+      pause = std::max(pause, ban + options_.first_pause * random_());
     }
-    if (!Wait(pause, until)) break;
+    if (pause > options_.longest_pause) break;  // the host's entry keeps others away meanwhile
+    LogDebug(fmt::format("{}; asked again in {}",
+                         result ? DescribeAnswer(request, *result) : result.error().message,
+                         FormatDuration(pause)));
+    if (!Wait(pause, until) || BanLeft(origin) > Seconds(0)) break;
   }
+  Note(origin, result);
+  return result;
+}
 
+void HttpClient::Note(const std::string& origin, const Result<HttpResponse>& result) {
   const std::scoped_lock lock(state_->mutex);
   State::Host& host = state_->hosts[origin];
+  host.being_tried = false;
   const bool answered = result && !IsTransient(result->status);
-  if (answered || (!result && !MayPass(result.error()))) {
+  if (answered) {
     host.failures = 0;
     host.cool_down = Seconds(0);
-    return result;
+    return;
   }
-  if (++host.failures < options_.failures_to_cool_down) return result;
+  // A request that cannot be sent says nothing of the host.
+  if (!result && result.error().code == Code::kInvalidArgument) return;
+  if (++host.failures < options_.failures_to_cool_down) return;
   host.cool_down = host.cool_down == Seconds(0)
                        ? options_.cool_down
                        : std::min(host.cool_down * 2, options_.longest_cool_down);
@@ -202,7 +250,6 @@ Result<HttpResponse> HttpClient::SendAlone(const HttpRequest& request) {
     host.not_before = again;
     host.why = fmt::format("{} requests in a row have failed", host.failures);
   }
-  return result;
 }
 
 }  // namespace lowtide

@@ -27,12 +27,16 @@ struct ClientOptions {
   Seconds longest_cool_down{900};
   // The longest that a server's own limits (Retry-After, rate limits) are obeyed.
   Seconds longest_ban{3600};
-  std::size_t kept_answers = 64;  // with a validator, to be asked for conditionally
-  std::stop_token stop{};         // ends waits, and calls that come
+  // Answers with a validator that are kept, to be asked for conditionally; so many bytes of bodies.
+  std::size_t kept_answers = 64;
+  std::size_t kept_bytes = std::size_t{8} << 20U;
+  std::stop_token stop{};  // ends waits, and calls that come
 };
 
 // Thread-safe. Send answers as HttpTransport does: the last attempt's answer or error. A host that
-// is left alone for now is kUnavailable, and the message says until when and why.
+// is left alone for now is kUnavailable, and the message says until when and why; when that time is
+// over, one call tries it while the others are still refused. A POST or PATCH is repeated only when
+// the server has said that it did nothing (429): it might be done twice.
 class HttpClient final : public HttpTransport {
  public:
   // `transport` and `clock` outlive the client. `random` gives numbers in [0, 1).
@@ -52,6 +56,10 @@ class HttpClient final : public HttpTransport {
   Result<HttpResponse> SendAlone(const HttpRequest& request);
   Result<HttpResponse> Attempt(const HttpRequest& request, const std::string& origin);
   Status MayAsk(const HttpRequest& request, const std::string& origin);
+  // How long the host is to be left alone from now on; 0 when it may be asked.
+  Seconds BanLeft(const std::string& origin);
+  bool MayRepeat(const HttpRequest& request, const Result<HttpResponse>& result) const;
+  void Note(const std::string& origin, const Result<HttpResponse>& result);
   bool Wait(Seconds pause, MonoTime until);
 
   HttpTransport& transport_;

@@ -8,35 +8,14 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "http/hasty_clock_for_tests.h"
 
 namespace lowtide {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// Sleeping takes no time and moves it on.
-class HastyClock final : public Clock {
- public:
-  TimePoint Now() const override {
-    return TimePoint(std::chrono::milliseconds(1'700'000'000'000) + Elapsed());
-  }
-  MonoTime Monotonic() const override { return MonoTime(at_.load()); }
-  std::chrono::nanoseconds SuspendedTime() const override { return {}; }
-  bool SleepUntil(MonoTime deadline, std::stop_token stop) override {
-    if (stop.stop_requested()) return false;
-    at_ = deadline.time_since_epoch();
-    return true;
-  }
-  void Advance(Seconds s) { at_ = at_.load() + ToNanoseconds(s); }
-  double Elapsed_s() const { return ToSeconds(at_.load()).count(); }
-
- private:
-  std::chrono::milliseconds Elapsed() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(at_.load());
-  }
-  std::atomic<std::chrono::nanoseconds> at_{std::chrono::nanoseconds(0)};
-};
 
 HttpResponse Reply(int status, std::vector<HttpHeader> headers = {}, std::string body = "") {
   HttpResponse r;
@@ -138,6 +117,58 @@ TEST_F(HttpClientTest, AnUsedUpQuotaIsWaitedFor) {
   EXPECT_TRUE(client.Send(Request()));
 }
 
+TEST_F(HttpClientTest, AResetOfTheQuotaIsWaitedForWithinACall) {
+  transport_.answers = {Reply(429, {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "5"}}),
+                        Reply(200)};
+  auto client = Make();
+  EXPECT_EQ(client.Send(Request())->status, 200);
+  EXPECT_GE(clock_.Elapsed_s(), 5);
+  // Longer than a call waits: not one more request before the reset.
+  transport_.answers = {Reply(503, {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "60"}}),
+                        Reply(200)};
+  transport_.requests.clear();
+  EXPECT_EQ(client.Send(Request())->status, 503);
+  EXPECT_FALSE(client.Send(Request()));
+  EXPECT_EQ(transport_.requests.size(), 1U);
+}
+
+TEST_F(HttpClientTest, AHostWhoseCertificateIsWrongMeetsNoStorm) {
+  transport_.answers = {Fail(Code::kPermissionDenied, "certificate")};
+  auto client = Make();
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(client.Send(Request()));
+  EXPECT_EQ(client.Sent("https://grid.example"), 3);
+}
+
+TEST_F(HttpClientTest, ABadRequestIsNoFailureOfTheHost) {
+  transport_.answers = {Fail(Code::kInvalidArgument, "no such method")};
+  auto client = Make();
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(client.Send(Request()));
+  transport_.answers = {Reply(200)};
+  EXPECT_TRUE(client.Send(Request()));
+}
+
+TEST_F(HttpClientTest, WhatMightBeDoneTwiceIsNotRepeated) {
+  HttpRequest post = Request();
+  for (const char* method : {"POST", "PATCH"}) {
+    post.method = method;
+    for (const auto& answer : {Result<HttpResponse>(Reply(503)), Result<HttpResponse>(Reply(500)),
+                               Result<HttpResponse>(Fail(Code::kUnavailable, "cut off"))}) {
+      transport_.answers = {answer};
+      transport_.requests.clear();
+      auto client = Make();
+      static_cast<void>(client.Send(post));
+      EXPECT_EQ(transport_.requests.size(), 1U) << method;
+    }
+    transport_.answers = {Reply(429), Reply(201)};
+    auto client = Make();
+    EXPECT_EQ(client.Send(post)->status, 201) << "the server did nothing the first time";
+  }
+  post.method = "PUT";
+  transport_.answers = {Reply(503), Reply(200)};
+  auto client = Make();
+  EXPECT_EQ(client.Send(post)->status, 200);
+}
+
 TEST_F(HttpClientTest, AHostThatIsDownMeetsNoStorm) {
   transport_.answers = {Fail(Code::kUnavailable, "connection refused")};
   auto client = Make();
@@ -171,6 +202,28 @@ TEST_F(HttpClientTest, AnAnswerWithAValidatorIsAskedForConditionally) {
   EXPECT_EQ(client.Send(Request())->body, "new");
 }
 
+TEST_F(HttpClientTest, WhatIsKeptIsBounded) {
+  const auto asks_conditionally = [this](HttpClient& client, const std::string& path) {
+    transport_.requests.clear();
+    static_cast<void>(client.Send(Request("https://grid.example/" + path)));
+    return transport_.requests[0].headers.size() == 2;
+  };
+  const std::string body(1000, 'x');
+  transport_.answers = {Reply(200, {{"last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"}}, body)};
+  auto client = Make({.kept_answers = 3, .kept_bytes = 2500});
+  EXPECT_FALSE(asks_conditionally(client, "a"));
+  EXPECT_FALSE(asks_conditionally(client, "b"));
+  EXPECT_TRUE(asks_conditionally(client, "a"));
+  EXPECT_EQ(transport_.requests[0].headers[1].name, "If-Modified-Since");
+  EXPECT_FALSE(asks_conditionally(client, "c")) << "2 of 1000 bytes fit: b has to go";
+  EXPECT_TRUE(asks_conditionally(client, "a"));
+  EXPECT_FALSE(asks_conditionally(client, "b"));
+  transport_.answers = {Reply(200, {{"etag", "1"}}, std::string(2501, 'x'))};
+  EXPECT_FALSE(asks_conditionally(client, "large"));
+  EXPECT_FALSE(asks_conditionally(client, "large"));
+  EXPECT_TRUE(asks_conditionally(client, "b")) << "it drove nothing out";
+}
+
 TEST_F(HttpClientTest, AnotherKeyIsAnotherQuestion) {
   transport_.answers = {Reply(200, {{"etag", "\"a1\""}}, "mine"), Reply(200, {}, "theirs")};
   auto client = Make();
@@ -179,6 +232,18 @@ TEST_F(HttpClientTest, AnotherKeyIsAnotherQuestion) {
   other.headers[0].value = "another-key";
   EXPECT_EQ(client.Send(other)->body, "theirs");
   EXPECT_EQ(transport_.requests[1].headers.size(), 1U) << "no validator of somebody else's";
+}
+
+TEST_F(HttpClientTest, AValueThatLooksLikeAParameterIsAnotherQuestion) {
+  transport_.answers = {Reply(200, {{"etag", "\"a1\""}}, "one")};
+  auto client = Make();
+  HttpRequest one = Request();
+  one.query = {{"a", "1\n?b=2"}};
+  HttpRequest two = Request();
+  two.query = {{"a", "1"}, {"b", "2"}};
+  EXPECT_TRUE(client.Send(one));
+  EXPECT_TRUE(client.Send(two));
+  EXPECT_EQ(transport_.requests[1].headers.size(), 1U) << "no validator of the other";
 }
 
 TEST_F(HttpClientTest, AStopEndsTheWaiting) {
@@ -202,6 +267,19 @@ TEST_F(HttpClientTest, NoSecretIsSaid) {
   EXPECT_THAT(banned.error().message, HasSubstr("securityToken=***"));
   EXPECT_THAT(banned.error().message, Not(HasSubstr("t0psecret")));
   EXPECT_THAT(banned.error().message, Not(HasSubstr("s3cret")));
+}
+
+TEST_F(HttpClientTest, WhatIsLoggedHasNoSecret) {
+  transport_.answers = {Reply(503, {}, "you are s3cret-key"), Reply(200)};
+  auto client = Make();
+  ConfigureLog(LogLevel::kDebug, LogFormat::kText);
+  ::testing::internal::CaptureStderr();
+  static_cast<void>(client.Send(Request()));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  ConfigureLog(LogLevel::kWarning, LogFormat::kText);
+  EXPECT_THAT(log, HasSubstr("GET https://grid.example/v4/zone: HTTP 503: you are ***"));
+  EXPECT_THAT(log, HasSubstr("asked again in 0.25s"));
+  EXPECT_THAT(log, Not(HasSubstr("s3cret")));
 }
 
 // Holds its answer back until it is let go.
@@ -236,6 +314,46 @@ TEST(HttpClientThreads, TheSameQuestionAtTheSameTimeIsAskedOnce) {
   for (auto& asker : askers) asker.join();
   EXPECT_EQ(answered, 8);
   EXPECT_LE(transport.sent, 2) << "one that came very late may ask anew";
+}
+
+// Fails three times; the first answer after that is held back until it is let go.
+class RecoveringTransport final : public HttpTransport {
+ public:
+  Result<HttpResponse> Send(const HttpRequest& /*request*/) override {
+    const int mine = ++sent;
+    if (mine <= 3) return Fail(Code::kUnavailable, "down");
+    while (mine == 4 && !open) std::this_thread::yield();
+    return Reply(200);
+  }
+  std::atomic<int> sent{0};
+  std::atomic<bool> open{false};
+};
+
+TEST(HttpClientThreads, OneCallTriesAHostThatWasDown) {
+  HastyClock clock;
+  RecoveringTransport transport;
+  HttpClient client(transport, clock, [] { return 0.0; }, {.attempts = 1});
+  HttpRequest request;
+  const auto to = [&request](int i) {
+    HttpRequest other = request;
+    other.url = "https://grid.example/" + std::to_string(i);
+    return other;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(client.Send(to(i)));
+  clock.Advance(Seconds(61));
+  std::jthread first([&] { EXPECT_TRUE(client.Send(to(100))); });
+  while (transport.sent < 4) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) {
+    const auto other = client.Send(to(i));
+    EXPECT_FALSE(other);
+    if (!other) {
+      EXPECT_THAT(other.error().message, HasSubstr("while another request tries it"));
+    }
+  }
+  EXPECT_EQ(transport.sent, 4);
+  transport.open = true;
+  first.join();
+  EXPECT_TRUE(client.Send(to(1)));
 }
 
 }  // namespace

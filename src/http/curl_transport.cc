@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -26,9 +29,42 @@ struct CurlFree {
 using Handle = std::unique_ptr<CURL, CurlFree>;
 using HeaderList = std::unique_ptr<curl_slist, CurlFree>;
 
+// Of all headers of an answer; libcurl's own bound came with later versions.
+constexpr std::size_t kMostHeaderBytes = 256U << 10U;
+
+// Nobody ends this process by closing a connection: with CURLOPT_NOSIGNAL libcurl leaves SIGPIPE to
+// us, and not all that writes for it asks the system to send none.
+class NoSigpipe {
+ public:
+  NoSigpipe() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    constexpr timespec kNoWait{};
+    if (!was_pending_) {
+      while (::sigtimedwait(&pipe_, nullptr, &kNoWait) == -1 && errno == EINTR) {
+      }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 // What the callbacks of one transfer fill.
 struct Transfer {
   HttpResponse response;
+  std::size_t header_bytes = 0;
   std::size_t max_bytes = 0;
   bool too_large = false;
   std::stop_token stop;
@@ -54,6 +90,11 @@ std::string_view Trim(std::string_view text) {
 std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   const std::string_view line(data, size * count);
+  transfer.header_bytes += line.size();
+  if (transfer.header_bytes > kMostHeaderBytes) {
+    transfer.too_large = true;
+    return 0;
+  }
   if (line.starts_with("HTTP/")) {  // of an interim answer (100, 103) or of the last one
     transfer.response.headers.clear();
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
@@ -100,10 +141,11 @@ Result<HeaderList> MakeHeaders(const HttpRequest& request) {
     // "Name;" is curl's way to send a header without a value.
     const std::string line =
         header.value.empty() ? header.name + ";" : header.name + ": " + header.value;
-    curl_slist* const longer = ::curl_slist_append(list.get(), line.c_str());
+    // It returns the list, now longer, or null and leaves the list as it was.
+    curl_slist* const before = list.release();
+    curl_slist* const longer = ::curl_slist_append(before, line.c_str());
+    list.reset(longer != nullptr ? longer : before);
     if (longer == nullptr) return Fail(Code::kResourceExhausted, "no memory for a request");
-    static_cast<void>(list.release());
-    list.reset(longer);
   }
   return list;
 }
@@ -243,9 +285,15 @@ Result<HttpResponse> CurlTransport::Send(const HttpRequest& request) {
                                                        FormatDuration(options_.timeout)));
     }
     transfer.response = {};
+    transfer.header_bytes = 0;
+    // What is meant for this machine stays on it: a key may go there unencrypted.
+    ::curl_easy_setopt(curl, CURLOPT_NOPROXY, IsLoopback(url) ? "*" : nullptr);
     ::curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     ::curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(left));
-    const CURLcode code = ::curl_easy_perform(curl);
+    const CURLcode code = [curl] {
+      const NoSigpipe no_signal;
+      return ::curl_easy_perform(curl);
+    }();
     if (code != CURLE_OK) {
       const std::string doing = Describe(request);
       if (transfer.too_large) {

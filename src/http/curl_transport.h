@@ -24,7 +24,8 @@ struct CurlOptions {
 
 // As HttpTransport. Redirects (three at most) are followed to the same host only, from http to
 // https at most: keys go nowhere else. A request with secrets goes out encrypted, or to this very
-// machine; anything else is kInvalidArgument. Connections are kept and used again.
+// machine; anything else is kInvalidArgument. Connections are kept and used again. libcurl takes
+// proxies from the environment, except for this machine.
 class CurlTransport final : public HttpTransport {
  public:
   CurlTransport(Clock& clock, CurlOptions options);

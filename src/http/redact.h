@@ -16,8 +16,9 @@ inline constexpr std::string_view kHidden = "***";
 // auth-token, api_key, securityToken, ...
 bool IsSecretName(std::string_view name);
 
-// `text` with each of `secrets` hidden, also in their percent-encoded and Base64 forms. Secrets
-// shorter than four characters are left: they would hide ordinary text.
+// `text` with each of `secrets` hidden, also percent-encoded, and in Base64 alone or as a part of
+// something longer ("user:secret"). Secrets shorter than four characters are left: they would hide
+// ordinary text.
 std::string Redact(std::string text, const std::vector<std::string>& secrets);
 
 // "GET https://host/path?zone=DE&api_key=***": fit to be logged.
@@ -25,5 +26,8 @@ std::string Describe(const HttpRequest& request);
 
 // The beginning of a body, on one line, without the request's secrets and control characters.
 std::string Excerpt(std::string_view body, const HttpRequest& request);
+
+// "GET https://host/path?zone=DE: HTTP 503: <excerpt>": fit to be logged.
+std::string DescribeAnswer(const HttpRequest& request, const HttpResponse& response);
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 
 namespace lowtide {
 namespace {
@@ -165,10 +166,9 @@ void Ledger::TakeUpdate(Moment now, Rows rows, RunUpdate& update) {
         std::chrono::floor<std::chrono::seconds>(now.utc - ToMilliseconds(kLateReading))
             .time_since_epoch()
             .count();
-    const auto kept = std::ranges::stable_partition(
-        update.samples, [&](const SampleRecord& s) { return s.unix_s < running; });
-    samples_.assign(kept.begin(), kept.end());
-    update.samples.erase(kept.begin(), kept.end());
+    const auto runs_still = [&](const SampleRecord& s) { return s.unix_s >= running; };
+    std::ranges::copy_if(update.samples, std::back_inserter(samples_), runs_still);
+    std::erase_if(update.samples, runs_still);
   }
   update.epochs = std::exchange(ended_, {});
   if (epoch_) {

@@ -17,6 +17,7 @@ constexpr Seconds kControlPatience{1.5};
 
 std::vector<CurvePointRecord> ToRecords(const PowerCurve& curve) {
   std::vector<CurvePointRecord> out;
+  out.reserve(curve.points.size());
   for (const PowerPoint& p : curve.points) {
     out.push_back({p.limit.v, p.throughput_per_s, p.draw.v});
   }

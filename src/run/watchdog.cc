@@ -29,7 +29,9 @@ constexpr auto kBetweenAttempts = std::chrono::milliseconds(250);
   // itself.
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(s, SIG_IGN);
   const int null_fd = ::open("/dev/null", O_RDWR);
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null_fd, fd);
+  if (null_fd >= 0) {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null_fd, fd);
+  }
   if (read_end == kWatchFd) {
     ::fcntl(kWatchFd, F_SETFD, 0);
   } else {

@@ -57,7 +57,8 @@ def masked(text, folder, masks):
 
 
 def environment(folder, binaries, root):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("LOWTIDE_", "XDG_"))}
+    ours = ("LOWTIDE_", "XDG_", "ELECTRICITY", "WATTTIME_", "EIA_", "ENTSOE_")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     env.update(
         HOME=str(folder / "home"),
         XDG_STATE_HOME=str(folder / "state"),

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/base64.h"
 #include "http/redact.h"
 #include "http/retry.h"
 #include "http/url.h"
@@ -32,5 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.url = text;
   if (const auto url = FullUrl(request); url && Origin(*url).empty()) __builtin_trap();
   if (Redact(text, {"secret"}).find("secret") != std::string::npos) __builtin_trap();
+  // A secret is found in the Base64 of anything that holds it.
+  const std::string encoded = Base64(text + "secret-text" + text);
+  if (Redact(encoded, {"secret-text"}) == encoded) __builtin_trap();
   return 0;
 }

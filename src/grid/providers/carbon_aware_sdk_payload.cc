@@ -21,8 +21,7 @@ std::optional<Milliseconds> ParseTimeSpan(std::string_view text) {
   std::size_t part = 1;
   if (text.substr(0, colon).find('.') != std::string_view::npos) part = 0;
   while (true) {
-    const char* end = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data(), end, parts[part]);
+    const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), parts[part]);
     if (error != std::errc() || parts[part] < 0 || parts[part] > 10000) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(next - text.data()));
     if (text.empty() || part == 3) break;

@@ -93,6 +93,7 @@ Result<Payload> ParseElectricityMaps(std::string_view text) {
   if (!length && list != nullptr && !list->empty()) length = Granularity(list->front());
   if (!length) {
     std::vector<TimePoint> times;
+    times.reserve(rows.size());
     for (const Row& row : rows) times.push_back(row.at);
     length = UsualStep(std::move(times));
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/csv.h"
+#include "grid/sort_stably.h"
 
 namespace lowtide {
 namespace {
@@ -88,7 +89,7 @@ struct PeriodReader {
     if (end <= start) return Broken("a Period that does not end after its start");
     const auto positions = (end - start) / step;
     LOWTIDE_TRY(auto values, Values(period, positions));
-    std::ranges::stable_sort(values, {}, &Value::position);
+    SortStably(values, &Value::position);
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::int64_t until = values[i].position + 1;
       if (curve == Curve::kChangesOnly) {

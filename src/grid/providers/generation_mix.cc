@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/csv.h"
+#include "grid/sort_stably.h"
 
 namespace lowtide {
 namespace {
@@ -45,7 +46,7 @@ Tracks MakeTracks(const std::vector<Generation>& rows, const EmissionFactors& fa
     track.rows.push_back(&row);
   }
   for (auto& [code, track] : tracks) {
-    std::ranges::stable_sort(track.rows, {}, &Generation::from);
+    SortStably(track.rows, &Generation::from);
     std::vector<const Generation*> kept;
     for (const Generation* row : track.rows) {
       if (!kept.empty() && kept.back()->from == row->from) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/csv.h"
+#include "grid/sort_stably.h"
 
 namespace lowtide {
 namespace {
@@ -97,7 +98,7 @@ std::optional<GramsPerKwh> PlausibleIntensity(std::optional<double> g_per_kwh) {
 void Normalise(Payload& payload) {
   auto& slots = payload.slots;
   std::erase_if(slots, [](const ProviderSlot& slot) { return slot.from >= slot.to; });
-  std::ranges::stable_sort(slots, {}, &ProviderSlot::from);
+  SortStably(slots, &ProviderSlot::from);
   std::vector<ProviderSlot> out;
   out.reserve(slots.size());
   for (const ProviderSlot& slot : slots) {

@@ -88,7 +88,4 @@ TimePoint CeilTo(TimePoint t, std::chrono::milliseconds step);
 // "2022-07-15T00:00:00Z" without milliseconds.
 std::string WholeSeconds(TimePoint t);
 
-// RFC 4648.
-std::string Base64(std::string_view bytes);
-
 }  // namespace lowtide

@@ -74,10 +74,12 @@ ProviderAbilities UkCarbonIntensity::Abilities() const {
 
 Result<Payload> UkCarbonIntensity::Fetch(const std::string& region, TimePoint from, TimePoint to,
                                          const Zone& zone, UkValues values) const {
-  const auto chunks = Chunks(FloorTo(from, kSlot), CeilTo(to, kSlot), kLongestRange);
-  if (from >= to || !chunks) return Failed(Chunks(from, to, kLongestRange).error(), zone);
+  const auto chunks = from < to ? Chunks(FloorTo(from, kSlot), CeilTo(to, kSlot), kLongestRange)
+                                : Chunks(from, to, kLongestRange);
+  if (!chunks) return Failed(chunks.error(), zone);
+  const std::vector<Interval> parts = CutAtNewYear(*chunks);
   Payload whole;
-  for (const auto& [start, end] : CutAtNewYear(*chunks)) {
+  for (const auto& [start, end] : parts) {
     const std::string range = fmt::format("{}/{}", Minutes(start), Minutes(end));
     const HttpRequest request = Request(
         region == "national" ? "/intensity/" + range
@@ -93,7 +95,7 @@ Result<Payload> UkCarbonIntensity::Fetch(const std::string& region, TimePoint fr
   const auto before = whole.duplicates;
   Normalise(whole);
   // The slot before the asked one comes with each part, which is no fault of the data.
-  if (chunks->size() > 1) whole.duplicates = before;
+  if (parts.size() > 1) whole.duplicates = before;
   KeepTouching(whole.slots, from, to);
   return whole;
 }

@@ -115,6 +115,22 @@ TEST(UkCarbonIntensityTest, HistoryIsChunkedAndNotAcrossNewYear) {
   EXPECT_TRUE(answer->notes.empty());
 }
 
+TEST(UkCarbonIntensityTest, PartsThatMeetAtNewYearShareNoDuplicate) {
+  Fake fake("uk_carbon_intensity", National);
+  const auto answer = fake->History(kZone, At("2025-12-31T22:00Z"), At("2026-01-01T02:00Z"), kNow);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->slots.size(), 8U);
+  EXPECT_TRUE(answer->notes.empty());
+}
+
+TEST(UkCarbonIntensityTest, AnEmptyOrEndlessIntervalIsRefused) {
+  Fake fake("uk_carbon_intensity", National);
+  ExpectError(fake->History(kZone, kNow, kNow, kNow), Code::kInvalidArgument, "is empty");
+  ExpectError(fake->History(kZone, kNow - 200 * 240h, kNow, kNow), Code::kInvalidArgument,
+              "at most 200");
+  EXPECT_TRUE(fake.Sent().empty());
+}
+
 TEST(UkCarbonIntensityTest, HistoryEndsNow) {
   Fake fake("uk_carbon_intensity", National);
   const auto answer = fake->History(kZone, kNow - 2h, kNow + 5h, kNow);

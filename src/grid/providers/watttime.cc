@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "http/base64.h"
+
 namespace lowtide {
 namespace {
 
@@ -13,8 +15,11 @@ using namespace std::chrono_literals;
 constexpr auto kTokenAge = 25min;  // of the 30 that a token is valid
 constexpr auto kRegionAge = 30 * 24h;
 constexpr auto kLongestHistory = 30 * 24h;  // of 32 days, both ends inclusive
-constexpr auto kLongestPast = 24h - 1s;     // of generated_at in one request
+// Of generated_at in one request: a day is allowed, but would be 288 forecasts of 864 points.
+constexpr auto kLongestPast = 8h;
 constexpr int kLongestHorizon = 72;
+constexpr int kShortestHorizon = 24;  // asked for: zeros that last a day are no forecast
+constexpr auto kNotZeroFor = 12h;
 
 // A 401, or a 403 that is no JSON: the token is not accepted (any more).
 bool IsTokenRefused(const HttpResponse& response) {
@@ -183,13 +188,37 @@ Status WattTime::Check(const WattTimePayload& payload, const Zone& zone,
                                    fmt::format("asked for {}, answered with {}: not used",
                                                SignalType(), payload.signal.substr(0, 40))));
   }
-  if (AllZero(payload.series.slots)) {
-    return std::unexpected(
-        Failure(Code::kUnavailable, zone,
-                fmt::format("all {} values are 0, which is an outage, no clean grid",
-                            payload.series.slots.size())));
-  }
   return {};
+}
+
+Status WattTime::CheckOutage(const Payload& payload, const Zone& zone, const Region& region,
+                             TimePoint now) {
+  if (!AllZero(payload.slots)) return {};
+  std::size_t zeros = payload.slots.size();
+  const TimePoint end = payload.slots.back().to;
+  if (end - payload.slots.front().from < kNotZeroFor) {
+    // Surplus sun makes hours of zero; whether it is that, the day before tells.
+    LOWTIDE_TRY(const WattTimePayload day, FetchHistory(zone, region, {end - 24h, end}, now));
+    if (!AllZero(day.series.slots)) return {};
+    zeros = day.series.slots.size();
+  }
+  return std::unexpected(
+      Failure(Code::kUnavailable, zone,
+              fmt::format("all {} values are 0, which is an outage, no clean grid", zeros)));
+}
+
+Result<WattTimePayload> WattTime::FetchHistory(const Zone& zone, const Region& region,
+                                               const Interval& interval, TimePoint now) {
+  LOWTIDE_TRY(const std::string body, Get("/v3/historical",
+                                          {{"region", region.name},
+                                           {"start", WholeSeconds(interval.first)},
+                                           {"end", WholeSeconds(interval.second)},
+                                           {"include_imputed_marker", "true"}},
+                                          zone, now));
+  auto payload = ParseWattTime(body);
+  if (!payload) return Failed(payload.error(), zone);
+  LOWTIDE_TRY_STATUS(Check(*payload, zone, region));
+  return payload;
 }
 
 ProviderAnswer WattTime::Finish(const Zone& zone, const Region& region, IntensityKind kind,
@@ -215,12 +244,13 @@ Result<WattTimePayload> WattTime::FetchForecast(const Zone& zone, const Region& 
   auto payload = ParseWattTime(body);
   if (!payload) return Failed(payload.error(), zone);
   LOWTIDE_TRY_STATUS(Check(*payload, zone, region));
+  LOWTIDE_TRY_STATUS(CheckOutage(payload->series, zone, region, now));
   return payload;
 }
 
 Result<ProviderAnswer> WattTime::Latest(const Zone& zone, TimePoint now) {
   LOWTIDE_TRY(const Region region, RegionOf(zone, now));
-  LOWTIDE_TRY(WattTimePayload payload, FetchForecast(zone, region, 1, now));
+  LOWTIDE_TRY(WattTimePayload payload, FetchForecast(zone, region, kShortestHorizon, now));
   for (ProviderSlot& slot : payload.series.slots) slot.estimated = true;
   ProviderAnswer answer = Finish(zone, region, IntensityKind::kForecast, now, std::move(payload));
   std::erase_if(answer.slots, [now](const ProviderSlot& slot) {
@@ -231,33 +261,23 @@ Result<ProviderAnswer> WattTime::Latest(const Zone& zone, TimePoint now) {
 
 Result<ProviderAnswer> WattTime::History(const Zone& zone, TimePoint from, TimePoint to,
                                          TimePoint now) {
-  const auto chunks = Chunks(FloorTo(from, 5min), to, kLongestHistory);
-  if (from >= to || !chunks) return Failed(Chunks(from, to, kLongestHistory).error(), zone);
+  const auto chunks = Chunks(from < to ? FloorTo(from, 5min) : from, to, kLongestHistory);
+  if (!chunks) return Failed(chunks.error(), zone);
   LOWTIDE_TRY(const Region region, RegionOf(zone, now));
   WattTimePayload whole;
   for (const auto& [start, end] : *chunks) {
-    LOWTIDE_TRY(const std::string body, Get("/v3/historical",
-                                            {{"region", region.name},
-                                             {"start", WholeSeconds(start)},
-                                             {"end", WholeSeconds(end)},
-                                             {"include_imputed_marker", "true"}},
-                                            zone, now));
-    auto part = ParseWattTime(body);
-    if (!part) return Failed(part.error(), zone);
-    if (const auto status = Check(*part, zone, region); !status) {
-      return std::unexpected(status.error());
-    }
+    LOWTIDE_TRY(WattTimePayload part, FetchHistory(zone, region, {start, end}, now));
     // Series of different models are on different scales.
-    if (!whole.series.slots.empty() && part->model != whole.model) {
+    if (!whole.series.slots.empty() && part.model != whole.model) {
       return std::unexpected(Failure(
           Code::kDataLoss, zone,
           fmt::format(
               "the interval holds values of models {} and {}, which must not be joined; ask "
               "for the time from {} on",
-              whole.model, part->model, FormatTime(start))));
+              whole.model, part.model, FormatTime(start))));
     }
-    whole.model = part->model;
-    if (const auto status = Append(whole.series, std::move(part->series)); !status) {
+    whole.model = part.model;
+    if (const auto status = Append(whole.series, std::move(part.series)); !status) {
       return Failed(status.error(), zone);
     }
   }
@@ -265,6 +285,7 @@ Result<ProviderAnswer> WattTime::History(const Zone& zone, TimePoint from, TimeP
   const auto shared = static_cast<std::int64_t>(chunks->size()) - 1;
   Normalise(whole.series);
   whole.series.duplicates = std::max<std::int64_t>(0, whole.series.duplicates - shared);
+  LOWTIDE_TRY_STATUS(CheckOutage(whole.series, zone, region, now));
   KeepTouching(whole.series.slots, from, to);
   return Finish(zone, region, IntensityKind::kMeasured, now, std::move(whole));
 }
@@ -274,7 +295,8 @@ Result<ProviderAnswer> WattTime::Forecast(const Zone& zone, TimePoint from, Time
   if (from >= to) return Failed(Chunks(from, to, 1h).error(), zone);
   LOWTIDE_TRY(const Region region, RegionOf(zone, now));
   const auto ahead = std::chrono::ceil<std::chrono::hours>(to - now).count();
-  const int hours = static_cast<int>(std::clamp<std::int64_t>(ahead, 1, kLongestHorizon));
+  const int hours =
+      static_cast<int>(std::clamp<std::int64_t>(ahead, kShortestHorizon, kLongestHorizon));
   LOWTIDE_TRY(WattTimePayload payload, FetchForecast(zone, region, hours, now));
   KeepTouching(payload.series.slots, from, to);
   return Finish(zone, region, IntensityKind::kForecast, now, std::move(payload));
@@ -296,9 +318,8 @@ Result<std::vector<ProviderAnswer>> WattTime::PastForecasts(const Zone& zone, Ti
     auto forecasts = ParseWattTimePastForecasts(body);
     if (!forecasts) return Failed(forecasts.error(), zone);
     for (WattTimePayload& forecast : *forecasts) {
-      if (const auto status = Check(forecast, zone, region); !status) {
-        return std::unexpected(status.error());
-      }
+      LOWTIDE_TRY_STATUS(Check(forecast, zone, region));
+      LOWTIDE_TRY_STATUS(CheckOutage(forecast.series, zone, region, now));
       const TimePoint issued = *forecast.series.issued_at;
       if (issued >= from && issued < to) by_issue.insert_or_assign(issued, std::move(forecast));
     }

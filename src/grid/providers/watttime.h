@@ -32,7 +32,7 @@ class WattTime final : public ProviderBase {
   // Up to 72 hours from now.
   Result<ProviderAnswer> Forecast(const Zone& zone, TimePoint from, TimePoint to,
                                   TimePoint now) override;
-  // One day of forecasts a request.
+  // Eight hours of forecasts a request.
   Result<std::vector<ProviderAnswer>> PastForecasts(const Zone& zone, TimePoint from, TimePoint to,
                                                     TimePoint now) override;
   Result<std::string> NameAt(const Coordinates& at, TimePoint now) override;
@@ -56,7 +56,12 @@ class WattTime final : public ProviderBase {
                           std::vector<std::pair<std::string, std::string>> query, const Zone& zone,
                           TimePoint now);
   Result<Region> RegionOf(const Zone& zone, TimePoint now);
+  // For the region and the signal that were asked for.
   Status Check(const WattTimePayload& payload, const Zone& zone, const Region& region) const;
+  // kUnavailable for nothing but zeros over 12 hours or, in a shorter series, over the day before.
+  Status CheckOutage(const Payload& payload, const Zone& zone, const Region& region, TimePoint now);
+  Result<WattTimePayload> FetchHistory(const Zone& zone, const Region& region,
+                                       const Interval& interval, TimePoint now);
   ProviderAnswer Finish(const Zone& zone, const Region& region, IntensityKind kind, TimePoint now,
                         WattTimePayload payload) const;
   Result<WattTimePayload> FetchForecast(const Zone& zone, const Region& region, int hours,

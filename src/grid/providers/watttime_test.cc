@@ -226,6 +226,19 @@ TEST(WattTimeTest, HistoryIsAskedInPartsUnderThirtyTwoDays) {
   EXPECT_THAT(answer->notes, Not(Contains(HasSubstr("more than once"))));
 }
 
+TEST(WattTimeTest, AnHourOfZerosInADayOfOthersIsTrue) {
+  const auto server = std::make_shared<Server>([](const HttpRequest& request) {
+    const TimePoint from = At(Query(request, "start"));
+    const TimePoint to = At(Query(request, "end"));
+    if (to - from < 2h) return Ok(Document(from, to, 0));
+    return Ok(Document(from, to, 900));
+  });
+  Fake fake("watttime", Through(server));
+  const auto answer = fake->History(kZone, kNow - 1h, kNow, kNow);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->slots.front().value, GramsPerKwh(0));
+}
+
 TEST(WattTimeTest, ModelsAreNotJoined) {
   const auto server = std::make_shared<Server>([](const HttpRequest& request) {
     const TimePoint from = At(Query(request, "start"));
@@ -237,7 +250,7 @@ TEST(WattTimeTest, ModelsAreNotJoined) {
   ExpectError(fake->History(kZone, kNow - 60 * 24h, kNow, kNow), Code::kDataLoss, "2026-04-01");
 }
 
-TEST(WattTimeTest, PastForecastsComeByTheDayEachAsItWasIssued) {
+TEST(WattTimeTest, PastForecastsComeInPartsEachAsItWasIssued) {
   const auto server = std::make_shared<Server>([](const HttpRequest& request) {
     const TimePoint from = At(Query(request, "start"));
     EXPECT_LT(At(Query(request, "end")) - from, 24h);
@@ -249,9 +262,9 @@ TEST(WattTimeTest, PastForecastsComeByTheDayEachAsItWasIssued) {
   const TimePoint from = At("2026-04-01T00:00Z");
   const auto answers = fake->PastForecasts(kZone, from, from + 47h, kNow);
   ASSERT_TRUE(answers) << answers.error().message;
-  ASSERT_EQ(answers->size(), 2U);
+  ASSERT_EQ(answers->size(), 6U);
   EXPECT_EQ((*answers)[0].issued_at, from);
-  EXPECT_EQ((*answers)[1].issued_at, from + 24h - 1s);
+  EXPECT_EQ((*answers)[1].issued_at, from + 8h);
   EXPECT_EQ((*answers)[0].slots.size(), 3U);
   EXPECT_EQ((*answers)[0].kind, IntensityKind::kForecast);
 }
