@@ -37,7 +37,7 @@ ForecastTable RidgeForecasts(const FeatureTable& table, std::size_t train_until,
                              std::span<const std::size_t> issues, std::size_t horizon,
                              const PhaseListener& phase);
 
-// How the blend learns; the defaults were chosen on the years before the periods that are scored.
+// How the blend learns; docs/reference/forecasts.md says how the defaults were chosen.
 struct BlendOptions {
   double lambda = 15;        // of the first day of lead
   double later_lambda = 15;  // of the days after it
