@@ -2,7 +2,8 @@
 # Builds the release preset and measures what Lowtide costs: the whole program, then its parts.
 # usage: scripts/bench.sh [--quick] [NAME...]
 #   --quick  short runs: a minute in all, numbers to be doubted
-#   NAME     overhead (processor, memory, start-up, accuracy), or a program in bench/: base, run
+#   NAME     overhead (processor, memory, start-up, accuracy), or a program in bench/: base, run;
+#            forecast (its errors on five grids, where LOWTIDE_TEST_DATA is set)
 # Without a NAME, all of them. codecarbon is measured beside it when it is in build/peers/codecarbon
 # or can be installed there. Ends with 1 when a bound of docs/reference/benchmarks.md is exceeded.
 set -euo pipefail
@@ -18,10 +19,11 @@ names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
   names=(overhead)
   for source in bench/*_bench.cc; do names+=("$(basename "$source" _bench.cc)"); done
+  names+=(forecast)
 fi
 for name in "${names[@]}"; do
-  if [ "$name" != overhead ] && [ ! -e "bench/${name}_bench.cc" ]; then
-    sed -n '3,5s/^# *//p' "$0" >&2
+  if [ "$name" != overhead ] && [ "$name" != forecast ] && [ ! -e "bench/${name}_bench.cc" ]; then
+    sed -n '3,6s/^# *//p' "$0" >&2
     exit 2
   fi
 done
@@ -53,6 +55,8 @@ for name in "${names[@]}"; do
     install_codecarbon
     /usr/bin/python3 bench/run_overhead.py --codecarbon "$peer" --json build/release/overhead.json "${quick[@]}" ||
       exit_code=1
+  elif [ "$name" = forecast ]; then
+    build/release/bin/forecast_table || exit_code=1
   else
     "build/release/bin/${name}_bench" --benchmark_min_time=0.2
   fi

@@ -11,20 +11,18 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::MatrixXf;
-using Eigen::Vector2d;
 using Eigen::VectorXd;
 
 constexpr double kLowestLog = 0;
 constexpr double kHighestLog = 8.517193191416238;  // ln 5000, see grid/intensity.h
-constexpr std::size_t kOffsets = 3;
-// Training issues relative to the hour of day that is forecast.
-constexpr std::array<std::int64_t, kOffsets> kOffset = {0, -1, 1};
 // A column that varies by less than this share of its first spread says nothing yet.
-constexpr double kLeastVariance = 1e-8;
+constexpr double kLeastVariance = 1e-6;
 // No feature is taken further from what was learned than this many deviations.
 constexpr double kFarthest = 8;
 // The forecast of the intensity itself may fall to nothing or below; the logarithm's may not.
 constexpr double kLeastShareOfLog = 0.5;
+// Every how many training issues one is looked at for the columns' units.
+constexpr std::size_t kUnitSample = 4;
 
 Index ToIndex(std::size_t n) { return static_cast<Index>(n); }
 
@@ -32,180 +30,166 @@ struct Fit {
   VectorXd centre;
   VectorXd scale;
   Eigen::MatrixX2d coefficients;
-  Vector2d mean;  // of the targets
+  Eigen::Vector2d mean;  // of the targets
 };
 
-// The training rows of one lead, in the order of their issues, and the sums over those learned.
-// Single precision holds the rows: columns are brought to unit size first, so that the products are
-// sums of some thousand terms near 1, and the ridge keeps the matrix far from singular.
+// The training rows of one lead and the sums over those learned. A row is the features, a 1 and the
+// two targets, all times the root of its weight, so that one matrix of products holds every sum
+// that the regression needs. Single precision suffices: columns are first brought to unit size, the
+// sums have some thousand terms, and the ridge keeps the matrix far from singular.
 class Lead {
  public:
   Lead(const FeatureTable& table, const BlendOptions& options, std::size_t lead,
        std::size_t first_issue, std::size_t first_refit, std::size_t last_refit)
-      : table_(table), options_(options), lead_(lead), reference_(first_refit) {
-    const Index width = ToIndex(table.Width());
-    row_.resize(width);
-    shift_.setZero(width);
-    unit_.setOnes(width);
-    ReadRows(first_issue, last_refit);
-    SetUnits(first_refit);
-    gram_.setZero(width, width);
-    cross_.setZero(width, 2);
-    for (auto& group : groups_) {
-      group.sum.setZero(width);
-      group.target.setZero();
+      : table_(table),
+        options_(options),
+        lead_(lead),
+        width_(ToIndex(table.Width())),
+        reference_(first_refit) {
+    row_.resize(width_);
+    shift_.setZero(width_);
+    unit_.setOnes(width_);
+    SetUnits(first_issue);
+    constexpr std::array<std::int64_t, kGroups> kOffset = {0, -1, 1};
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      ReadRows(groups_[g], kOffset[g], first_issue, last_refit);
     }
-    plain_sum_.setZero(width);
-    plain_squares_.setZero(width);
   }
 
   // Adds the rows whose targets are known at `hour`.
   void LearnUntil(std::size_t hour) {
-    for (std::size_t g = 0; g < kOffsets; ++g) Learn(groups_[g], g, hour);
+    for (Group& group : groups_) {
+      const std::size_t begin = group.learned;
+      std::size_t end = begin;
+      while (end < group.targets.size() && group.targets[end] < hour) ++end;
+      if (end == begin) continue;
+      group.sums.selfadjointView<Eigen::Lower>().rankUpdate(
+          group.rows.middleCols(ToIndex(begin), ToIndex(end - begin)));
+      group.learned = end;
+    }
   }
 
+  bool Empty() const { return groups_[0].learned == 0; }
+
   Fit Solve(std::size_t hour) const {
-    const Index width = gram_.rows();
+    MatrixXd a = MatrixXd::Zero(width_, width_);
+    Eigen::MatrixX2d b = Eigen::MatrixX2d::Zero(width_, 2);
     Fit fit;
-    const double n = std::max(1.0, plain_count_);
-    const VectorXd mean = plain_sum_ / n;
-    const VectorXd variance = plain_squares_ / n - mean.cwiseAbs2();
-    VectorXd inverse(width);
-    for (Index k = 0; k < width; ++k) {
-      inverse(k) = variance(k) > kLeastVariance ? 1 / std::sqrt(variance(k)) : 0;
-    }
-    MatrixXd a = gram_.cast<double>();
-    Eigen::MatrixX2d b = cross_;
+    VectorXd inverse = VectorXd::Zero(width_);
     for (const Group& group : groups_) {
-      if (group.weight <= 0) continue;
-      a.selfadjointView<Eigen::Lower>().rankUpdate(group.sum, -1 / group.weight);
-      b.noalias() -= group.sum * (group.target / group.weight).transpose();
+      if (group.learned == 0) continue;
+      // Each hour of the day about its own means.
+      const double weight = static_cast<double>(group.sums(width_, width_));
+      const VectorXd mean = group.sums.row(width_).head(width_).transpose().cast<double>() / weight;
+      const Eigen::Vector2d targets = group.sums.col(width_).tail(2).cast<double>() / weight;
+      a += group.sums.topLeftCorner(width_, width_).cast<double>();
+      a.selfadjointView<Eigen::Lower>().rankUpdate(mean, -weight);
+      b += group.sums.bottomLeftCorner(2, width_).transpose().cast<double>() -
+           weight * mean * targets.transpose();
+      if (&group != &groups_.front()) continue;
+      for (Index k = 0; k < width_; ++k) {
+        const double variance = a(k, k) / weight;
+        inverse(k) = variance > kLeastVariance ? 1 / std::sqrt(variance) : 0;
+      }
+      fit.centre = shift_ + mean.cwiseQuotient(unit_);
+      fit.mean = targets;
     }
     // Weights are counted from the first refit; the ridge is meant for weights counted from now.
     const double age = static_cast<double>(hour - reference_) / 24 / options_.half_life_days;
     a = inverse.asDiagonal() * a * inverse.asDiagonal();
-    a.diagonal().array() += options_.lambda * std::exp2(age);
-    b = inverse.asDiagonal() * b;
-    fit.coefficients = a.selfadjointView<Eigen::Lower>().llt().solve(b);
-    fit.mean.setZero();
-    fit.centre = shift_;
-    const Group& main = groups_[0].weight > 0 ? groups_[0] : groups_[1];
-    if (main.weight > 0) {
-      fit.mean = main.target / main.weight;
-      fit.centre += (main.sum / main.weight).cwiseQuotient(unit_);
-    }
+    const double lambda = lead_ < 24 ? options_.lambda : options_.later_lambda;
+    a.diagonal().array() += lambda * std::exp2(age);
+    fit.coefficients = a.selfadjointView<Eigen::Lower>().llt().solve(inverse.asDiagonal() * b);
     fit.scale = unit_.cwiseProduct(inverse);
     return fit;
   }
 
   double Predict(const Fit& fit, std::size_t issue) {
-    table_.Fill(issue, lead_, {row_.data(), static_cast<std::size_t>(row_.size())});
+    Fill(issue);
     const VectorXd z =
-        ((row_ - fit.centre).cwiseProduct(fit.scale)).cwiseMax(-kFarthest).cwiseMin(kFarthest);
-    const Vector2d y = fit.coefficients.transpose() * z + fit.mean;
-    const double log = std::clamp(y(0), kLowestLog, kHighestLog);
-    const double linear = std::log(std::max(y(1) * level_, kLeastShareOfLog * std::exp(log)));
+        (row_ - fit.centre).cwiseProduct(fit.scale).cwiseMax(-kFarthest).cwiseMin(kFarthest);
+    const Eigen::Vector2d y = fit.coefficients.transpose() * z + fit.mean;
+    const double log = std::clamp(y(0) + log_level_, kLowestLog, kHighestLog);
+    const double linear =
+        std::log(std::max(y(1) * std::exp(log_level_), kLeastShareOfLog * std::exp(log)));
     return std::exp(std::clamp((log + linear) / 2, kLowestLog, kHighestLog));
   }
 
-  bool Empty() const { return groups_[0].weight + groups_[1].weight + groups_[2].weight <= 0; }
-
  private:
+  static constexpr std::size_t kGroups = 3;
+
   struct Group {
     MatrixXf rows;                     // a column per issue
     std::vector<std::size_t> targets;  // hours
-    std::vector<double> log;
     std::size_t learned = 0;
-    double weight = 0;
-    VectorXd sum;  // weighted, of the rows
-    Vector2d target;
+    MatrixXf sums;  // lower half
   };
 
-  void ReadRows(std::size_t first_issue, std::size_t last_refit) {
-    for (std::size_t g = 0; g < kOffsets; ++g) {
-      Group& group = groups_[g];
-      std::vector<std::size_t> issues;
-      for (std::size_t i = first_issue; i < last_refit; i += 24) {
-        const std::int64_t issue = static_cast<std::int64_t>(i) + kOffset[g];
-        if (issue < static_cast<std::int64_t>(kFirstIssue)) continue;
-        const std::size_t target = static_cast<std::size_t>(issue) + lead_;
-        if (target >= last_refit) break;
-        if (table_.IsKnown(target)) issues.push_back(static_cast<std::size_t>(issue));
-      }
-      group.rows.resize(row_.size(), ToIndex(issues.size()));
-      for (std::size_t k = 0; k < issues.size(); ++k) {
-        table_.Fill(issues[k], lead_, {row_.data(), static_cast<std::size_t>(row_.size())});
-        if (g == 0 && k == 0) shift_ = row_;
-        group.rows.col(ToIndex(k)) = (row_ - shift_).cast<float>();
-        group.targets.push_back(issues[k] + lead_);
-        group.log.push_back(table_.Log(issues[k] + lead_));
-      }
-    }
+  void Fill(std::size_t issue) {
+    table_.Fill(issue, lead_, {row_.data(), static_cast<std::size_t>(width_)});
   }
 
   // From what is known at the first refit only, so that a longer series changes nothing.
-  void SetUnits(std::size_t first_refit) {
-    const Group& main = groups_[0];
-    double level = 0;
-    std::size_t n = 0;
-    while (n < main.targets.size() && main.targets[n] < first_refit)
-      level += std::exp(main.log[n++]);
-    if (n == 0) return;
-    level_ = level / static_cast<double>(n);
-    const MatrixXd first = main.rows.leftCols(ToIndex(n)).cast<double>();
-    const VectorXd mean = first.rowwise().mean();
-    const VectorXd spread = (first.rowwise().squaredNorm() / static_cast<double>(n)).cwiseSqrt();
-    for (Index k = 0; k < unit_.size(); ++k) {
-      if (spread(k) > 0) unit_(k) = 1 / spread(k);
+  void SetUnits(std::size_t first_issue) {
+    VectorXd squares = VectorXd::Zero(width_);
+    double log_sum = 0;
+    double n = 0;
+    for (std::size_t i = first_issue; i + lead_ < reference_; i += 24 * kUnitSample) {
+      Fill(i);
+      if (n == 0) shift_ = row_;
+      squares += (row_ - shift_).cwiseAbs2();
+      log_sum += table_.Log(i + lead_);
+      n += 1;
     }
-    for (Group& group : groups_) {
-      group.rows = unit_.cast<float>().asDiagonal() * group.rows;
+    if (n == 0) return;
+    log_level_ = log_sum / n;
+    for (Index k = 0; k < width_; ++k) {
+      if (squares(k) > 0) unit_(k) = std::sqrt(n / squares(k));
     }
   }
 
-  void Learn(Group& group, std::size_t g, std::size_t hour) {
-    const std::size_t begin = group.learned;
-    std::size_t end = begin;
-    while (end < group.targets.size() && group.targets[end] < hour) ++end;
-    if (end == begin) return;
-    group.learned = end;
-    MatrixXf block = group.rows.middleCols(ToIndex(begin), ToIndex(end - begin));
-    for (std::size_t k = begin; k < end; ++k) {
-      const Index c = ToIndex(k - begin);
-      const double age =
-          (static_cast<double>(reference_) - static_cast<double>(group.targets[k] - lead_)) / 24;
-      const double w =
-          (g == 0 ? 1 : options_.neighbour_weight) * std::exp2(-age / options_.half_life_days);
-      const VectorXd z = block.col(c).cast<double>();
-      const Vector2d target(group.log[k], std::exp(group.log[k]) / level_);
-      if (g == 0) {
-        plain_sum_ += z;
-        plain_squares_ += z.cwiseAbs2();
-        plain_count_ += 1;
-      }
-      group.weight += w;
-      group.sum += w * z;
-      group.target += w * target;
-      cross_.noalias() += w * z * target.transpose();
-      block.col(c) *= static_cast<float>(std::sqrt(w));
+  // Of the neighbours, an hour before and after, every second day has one, in turns: they tell
+  // nearly the same.
+  void ReadRows(Group& group, std::int64_t offset, std::size_t first_issue,
+                std::size_t last_refit) {
+    const std::size_t step = offset == 0 ? 24 : 96;
+    const std::size_t begin = first_issue + (offset > 0 ? 48 : 0);
+    std::vector<std::size_t> issues;
+    for (std::size_t i = begin; i < last_refit; i += step) {
+      const std::int64_t issue = static_cast<std::int64_t>(i) + offset;
+      if (issue < static_cast<std::int64_t>(kFirstIssue)) continue;
+      const std::size_t target = static_cast<std::size_t>(issue) + lead_;
+      if (target >= last_refit) break;
+      if (table_.IsKnown(target)) issues.push_back(static_cast<std::size_t>(issue));
     }
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(block);
+    group.rows.resize(width_ + 3, ToIndex(issues.size()));
+    group.sums.setZero(width_ + 3, width_ + 3);
+    for (std::size_t k = 0; k < issues.size(); ++k) {
+      Fill(issues[k]);
+      const double log = table_.Log(issues[k] + lead_) - log_level_;
+      const double age = (static_cast<double>(reference_) - static_cast<double>(issues[k])) / 24;
+      const double weight =
+          (offset == 0 ? 1 : options_.neighbour_weight) * std::exp2(-age / options_.half_life_days);
+      const double root = std::sqrt(weight);
+      auto column = group.rows.col(ToIndex(k));
+      column.head(width_) = ((row_ - shift_).cwiseProduct(unit_) * root).cast<float>();
+      column(width_) = static_cast<float>(root);
+      column(width_ + 1) = static_cast<float>(root * log);
+      column(width_ + 2) = static_cast<float>(root * std::exp(log));
+      group.targets.push_back(issues[k] + lead_);
+    }
   }
 
   const FeatureTable& table_;
   const BlendOptions& options_;
   std::size_t lead_;
+  Index width_;
   std::size_t reference_;
-  double level_ = 1;  // mean intensity, which brings the second target to about 1
+  double log_level_ = 0;  // which brings the targets to about 0 and 1
   VectorXd row_;
   VectorXd shift_;
   VectorXd unit_;
-  std::array<Group, kOffsets> groups_;
-  MatrixXf gram_;  // lower half
-  Eigen::MatrixX2d cross_;
-  VectorXd plain_sum_;
-  VectorXd plain_squares_;
-  double plain_count_ = 0;
+  std::array<Group, kGroups> groups_;
 };
 
 }  // namespace
@@ -227,7 +211,7 @@ ForecastTable BlendForecasts(const FeatureTable& table, const BlendOptions& opti
     for (std::size_t r = 0; r < refits.size(); ++r) {
       tell(Phase::kLearn);
       lead.LearnUntil(refits[r]);
-      const Fit fit = lead.Solve(refits[r]);
+      const Fit fit = lead.Empty() ? Fit{} : lead.Solve(refits[r]);
       tell(Phase::kPredict);
       const bool last = r + 1 == refits.size();
       for (; next < issues.size() && (last || issues[next] < refits[r + 1]); ++next) {

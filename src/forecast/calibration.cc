@@ -9,11 +9,11 @@ namespace {
 
 constexpr double kNewShare = 0.1;
 constexpr double kTrust = 0.3;
-constexpr std::size_t kErrorsKept = 180;
+constexpr std::size_t kErrorsKept = 60;
 // Of two or three neighbouring leads, so of about twenty issues.
 constexpr std::size_t kFewestErrors = 40;
 constexpr double kMissRate = 0.2;
-constexpr double kGain = 0.05;
+constexpr double kGain = 0.2;
 constexpr double kHighest = 5000;  // g/kWh, see grid/intensity.h
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,8 +33,9 @@ double Quantile(std::vector<double>& values, double q) {
 class Calibrator {
  public:
   Calibrator(const FeatureTable& table, const std::vector<std::size_t>& issues,
-             Correction correction, ForecastTable& forecasts)
+             Correction correction, std::size_t first_band, ForecastTable& forecasts)
       : table_(table),
+        first_band_(first_band),
         issues_(issues),
         trust_(correction == Correction::kByPastErrors ? kTrust : 0),
         forecasts_(forecasts),
@@ -52,7 +53,7 @@ class Calibrator {
     for (std::size_t t = 0; t < issues_.size(); ++t) {
       Learn(t);
       Correct(t);
-      Spread(t);
+      if (issues_[t] >= first_band_) Spread(t);
     }
     return std::move(band_);
   }
@@ -124,6 +125,7 @@ class Calibrator {
   }
 
   const FeatureTable& table_;
+  std::size_t first_band_;
   const std::vector<std::size_t>& issues_;
   double trust_;
   ForecastTable& forecasts_;
@@ -139,8 +141,8 @@ class Calibrator {
 }  // namespace
 
 Band Calibrate(const FeatureTable& table, const std::vector<std::size_t>& issues,
-               Correction correction, ForecastTable& forecasts) {
-  return Calibrator(table, issues, correction, forecasts).Run();
+               Correction correction, std::size_t first_band, ForecastTable& forecasts) {
+  return Calibrator(table, issues, correction, first_band, forecasts).Run();
 }
 
 }  // namespace lowtide

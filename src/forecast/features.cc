@@ -14,10 +14,11 @@ using std::chrono::hours;
 constexpr std::int64_t kDay = 24;
 constexpr std::int64_t kWeek = 168;
 constexpr std::int64_t kFourWeeks = 672;
+constexpr std::size_t kYearOfHours = std::size_t{365} * 24;
 constexpr std::size_t kReferenceWidth = 47;
 constexpr std::size_t kWeatherWidth = 7;
 constexpr std::size_t kKnots = 4;
-constexpr std::size_t kCurvedWidth = kKnots + 4;
+constexpr std::size_t kExtendedWidth = kKnots + 4;
 // A variable is a handful of pairs with the others; more would cost more than they tell.
 constexpr std::size_t kMaxPaired = 4;
 
@@ -27,19 +28,13 @@ std::vector<double> SumsOf(const std::vector<double>& values) {
   return sums;
 }
 
-double* FillCalendar(TimePoint target, double* out) {
-  const auto day = floor<days>(target);
-  const unsigned weekday = std::chrono::weekday(day).iso_encoding() - 1;
-  for (unsigned k = 0; k < 7; ++k) *out++ = k == weekday ? 1.0 : 0.0;
+// Sine and cosine of the yearly and half-yearly angle.
+std::array<double, 4> SeasonOf(std::chrono::sys_days day) {
   const std::chrono::year_month_day date(day);
   const auto new_year = std::chrono::sys_days(date.year() / std::chrono::January / 1);
   const double angle =
       2 * std::numbers::pi * static_cast<double>((day - new_year).count() + 1) / 365.25;
-  *out++ = std::sin(angle);
-  *out++ = std::cos(angle);
-  *out++ = std::sin(2 * angle);
-  *out++ = std::cos(2 * angle);
-  return out;
+  return {std::sin(angle), std::cos(angle), std::sin(2 * angle), std::cos(2 * angle)};
 }
 
 std::size_t PairsOf(std::size_t variables) {
@@ -49,9 +44,9 @@ std::size_t PairsOf(std::size_t variables) {
 
 }  // namespace
 
-FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather,
-                           WeatherTerms terms, std::size_t learn_until)
-    : start_(intensity.start), terms_(terms) {
+FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather, FeatureSet set,
+                           std::size_t learn_until)
+    : start_(intensity.start), set_(set) {
   const auto& values = intensity.values;
   const auto first = std::ranges::find_if(values, [](const auto& v) { return v.has_value(); });
   const double stand_in = first == values.end() ? 1.0 : **first;
@@ -65,13 +60,20 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
     }
   }
   log_sums_ = SumsOf(log_);
+  const bool seasonal = set == FeatureSet::kReference || learn_until >= kYearOfHours;
+  first_day_ = floor<days>(start_);
+  const std::size_t day_count = (values.size() + kMaxLead) / 24 + 2;
+  for (std::size_t k = 0; k < day_count; ++k) {
+    seasons_.push_back(!seasonal ? std::array<double, 4>{}
+                                 : SeasonOf(first_day_ + days(static_cast<int>(k))));
+  }
   width_ = kReferenceWidth;
   if (weather == nullptr || weather->Hours() == 0) return;
   weather_shift_ = (start_ - weather->start) / hours(1);
   for (const auto& column : weather->columns) AddVariable(column, learn_until);
   width_ += kWeatherWidth * variables_.size();
-  if (terms_ == WeatherTerms::kCurved) {
-    width_ += kCurvedWidth * variables_.size() + PairsOf(variables_.size());
+  if (set_ == FeatureSet::kExtended) {
+    width_ += kExtendedWidth * variables_.size() + PairsOf(variables_.size());
   }
 }
 
@@ -122,7 +124,7 @@ double* FeatureTable::FillWeather(const Variable& variable, std::int64_t issue, 
   *out++ = day_mean;
   *out++ = day_mean - MeanOf(variable, issue - kDay, issue);
   *out++ = now - At(variable, before);
-  if (terms_ == WeatherTerms::kReference) return out;
+  if (set_ == FeatureSet::kReference) return out;
 
   const double v = MeanOf(variable, tau - 1, tau + 2);
   for (const double knot : variable.knots) *out++ = std::max(0.0, v - knot);
@@ -134,6 +136,14 @@ double* FeatureTable::FillWeather(const Variable& variable, std::int64_t issue, 
   *out++ = c * c * c - b * b * b;
   *out++ = day_mean - MeanOf(variable, issue - kWeek, issue);
   return out;
+}
+
+double* FeatureTable::FillCalendar(std::size_t target, double* out) const {
+  const auto into = start_ - first_day_ + hours(static_cast<std::int64_t>(target));
+  const std::int64_t day = into / days(1);
+  const unsigned weekday = std::chrono::weekday(first_day_ + days(day)).iso_encoding() - 1;
+  for (unsigned k = 0; k < 7; ++k) *out++ = k == weekday ? 1.0 : 0.0;
+  return std::ranges::copy(seasons_[static_cast<std::size_t>(day)], out).out;
 }
 
 void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> out) const {
@@ -151,11 +161,11 @@ void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> o
   };
   *p++ = mean(kWeek);
   *p++ = mean(kFourWeeks);
-  p = FillCalendar(start_ + hours(static_cast<std::int64_t>(tau)), p);
+  p = FillCalendar(tau, p);
   const auto i = static_cast<std::int64_t>(issue);
   const auto l = static_cast<std::int64_t>(lead);
   for (const Variable& variable : variables_) p = FillWeather(variable, i, l, p);
-  if (terms_ == WeatherTerms::kReference) return;
+  if (set_ == FeatureSet::kReference) return;
   const std::size_t paired = std::min(variables_.size(), kMaxPaired);
   for (std::size_t a = 0; a < paired; ++a) {
     for (std::size_t b = a + 1; b < paired; ++b) {

@@ -12,16 +12,17 @@
 // [tau-12, tau+12), m - mean over [issue-24, issue), w[tau] - w[tau-24k0]. Indices beyond the
 // weather series are clipped to it.
 //
-// Curved weather (kCurved) adds per variable, with v = mean over [tau-1, tau+2): hinges
+// Curved weather (kExtended) adds per variable, with v = mean over [tau-1, tau+2): hinges
 // max(0, v - q) at the quartiles q and the 90 % quantile of the variable, v^3, v^2 and v^3 less
 // their values 24k0 h earlier, m - mean over the 168 h before the issue; and the product of each
 // pair of variables at tau. Wind farms answer to the cube of the wind up to a limit, demand to heat
-// and cold, so the reference's straight lines and parabolas leave something over.
+// and cold, so the reference's straight lines and parabolas leave something over. And where less
+// than a year can be learned from, the terms of the season are 0: they would carry on a trend.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,14 +33,18 @@ namespace lowtide {
 // The first hour of a series that can be an issue: four weeks of lags and a day.
 inline constexpr std::size_t kFirstIssue = 696;
 
-enum class WeatherTerms : std::uint8_t { kReference, kCurved };
+// The longest lead, in hours.
+inline constexpr std::size_t kMaxLead = std::size_t{14} * 24;
+
+enum class FeatureSet : std::uint8_t { kReference, kExtended };
 
 class FeatureTable {
  public:
   // `intensity` must have a known hour. Gaps take the same hour of the day before (the first known
   // value where there is none); they are no targets. `weather` may be null; it is taken as it is,
-  // over the hours that it covers. `learn_until` (an hour) bounds what the quantiles see.
-  FeatureTable(const HourlySeries& intensity, const Weather* weather, WeatherTerms terms,
+  // over the hours that it covers. `learn_until` (an hour) bounds what the quantiles see and says
+  // how long the history is.
+  FeatureTable(const HourlySeries& intensity, const Weather* weather, FeatureSet set,
                std::size_t learn_until);
 
   std::size_t Width() const { return width_; }
@@ -50,7 +55,7 @@ class FeatureTable {
   double Log(std::size_t hour) const { return log_[hour]; }
   bool IsKnown(std::size_t hour) const { return known_[hour] != 0; }
 
-  // Writes Width() features. Needs kFirstIssue <= issue <= Hours().
+  // Writes Width() features. Needs kFirstIssue <= issue <= Hours() and lead < kMaxLead.
   void Fill(std::size_t issue, std::size_t lead, std::span<double> out) const;
 
  private:
@@ -69,13 +74,17 @@ class FeatureTable {
   double* FillWeather(const Variable& variable, std::int64_t issue, std::int64_t lead,
                       double* out) const;
 
+  double* FillCalendar(std::size_t target, double* out) const;
+
   TimePoint start_;
-  WeatherTerms terms_;
+  FeatureSet set_;
   std::vector<double> log_;
   std::vector<double> log_sums_;
   std::vector<std::uint8_t> known_;
   std::vector<Variable> variables_;
-  std::int64_t weather_shift_ = 0;  // index into the weather = hour + shift
+  std::chrono::sys_days first_day_;
+  std::vector<std::array<double, 4>> seasons_;  // by day
+  std::int64_t weather_shift_ = 0;              // index into the weather = hour + shift
   std::size_t width_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -10,6 +11,14 @@
 #include "grid/source.h"
 
 namespace lowtide {
+
+// A forecast and the band that is to hold the outcome 8 times of 10. The bands cover the same hours
+// as the forecast of them; both are empty where nothing is known of past errors.
+struct BandedForecast {
+  IntensitySeries middle;
+  Series<GramsPerKwh> p10;
+  Series<GramsPerKwh> p90;
+};
 
 class Forecaster {
  public:
@@ -19,6 +28,12 @@ class Forecaster {
   // kUnavailable when nothing at all can be said, with the reason.
   virtual Result<IntensitySeries> Predict(const Source& source, TimePoint from, TimePoint to,
                                           TimePoint now) const = 0;
+  // As Predict, with its band where the method has one.
+  virtual Result<BandedForecast> PredictBand(const Source& source, TimePoint from, TimePoint to,
+                                             TimePoint now) const {
+    LOWTIDE_TRY(IntensitySeries middle, Predict(source, from, to, now));
+    return BandedForecast{std::move(middle), {}, {}};
+  }
 };
 
 // The one number that the carbon-aware cost asks for: the intensity expected over the coming epoch.

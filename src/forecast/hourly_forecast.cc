@@ -20,7 +20,9 @@ constexpr std::size_t kFewestTrainingHours = 60 * kDay;
 // How far before the first forecast the method is tried out for its errors, and how often it learns
 // meanwhile: a multiple of each other.
 constexpr std::size_t kTrialHours = 168 * kDay;
-constexpr std::size_t kTrialRefit = 28 * kDay;
+constexpr std::size_t kTrialRefit = 42 * kDay;
+// The last part of the trial also has bands, so that their width has settled.
+constexpr std::size_t kTrialBandHours = 60 * kDay;
 constexpr std::size_t kRefit = 7 * kDay;
 
 bool Learns(ForecastMethod method) {
@@ -106,10 +108,11 @@ class DailyForecasts {
 
   std::vector<HourlyForecast> Run() {
     ForecastTable mid = Middle();
-    const Band band = Calibrate(
-        table_, all_,
-        request_.method == ForecastMethod::kBlend ? Correction::kByPastErrors : Correction::kNone,
-        mid);
+    const Correction correction =
+        request_.method == ForecastMethod::kBlend ? Correction::kByPastErrors : Correction::kNone;
+    const std::size_t first = wanted_.front();
+    const Band band =
+        Calibrate(table_, all_, correction, first - std::min(first, kTrialBandHours), mid);
     std::vector<HourlyForecast> out;
     const auto row = [&](const ForecastTable& values, std::size_t k) {
       const auto begin = values.values.begin() + static_cast<std::ptrdiff_t>(k * values.horizon);
@@ -140,7 +143,11 @@ class DailyForecasts {
       refits.push_back(r);
     }
     for (std::size_t r = request_.train_until; r <= all_.back(); r += kRefit) refits.push_back(r);
-    return BlendForecasts(table_, {}, refits, all_, request_.horizon, request_.phase);
+    // Without weather little is known of the days after the first; chosen on the years before the
+    // periods that are scored.
+    BlendOptions options;
+    if (request_.weather == nullptr) options.later_lambda = 60;
+    return BlendForecasts(table_, options, refits, all_, request_.horizon, request_.phase);
   }
 
   // The errors of the trial must be those of a model that has not seen its outcomes.
@@ -204,7 +211,7 @@ Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) 
   if (request.issues.empty()) return out;
   const FeatureTable table(
       *request.intensity, Learns(request.method) ? request.weather : nullptr,
-      request.method == ForecastMethod::kBlend ? WeatherTerms::kCurved : WeatherTerms::kReference,
+      request.method == ForecastMethod::kBlend ? FeatureSet::kExtended : FeatureSet::kReference,
       request.train_until);
   std::map<std::size_t, std::vector<std::size_t>> by_hour;
   for (const std::size_t issue : request.issues) by_hour[issue % kDay].push_back(issue);
@@ -212,7 +219,7 @@ Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) 
     auto forecasts = DailyForecasts(request, table, issues).Run();
     std::ranges::move(forecasts, std::back_inserter(out));
   }
-  std::ranges::stable_sort(out, {}, &HourlyForecast::issue);
+  std::ranges::sort(out, {}, &HourlyForecast::issue);
   return out;
 }
 

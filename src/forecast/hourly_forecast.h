@@ -27,7 +27,7 @@ Result<ForecastMethod> ParseMethod(std::string_view text);
 // and blend four weeks of lags, 60 days of training issues, and the horizon.
 std::size_t HoursNeeded(ForecastMethod method, std::size_t horizon);
 
-inline constexpr std::size_t kMaxHorizon = std::size_t{14} * 24;
+inline constexpr std::size_t kMaxHorizon = kMaxLead;
 
 struct HourlyRequest {
   const HourlySeries* intensity = nullptr;

@@ -37,10 +37,11 @@ ForecastTable RidgeForecasts(const FeatureTable& table, std::size_t train_until,
                              std::span<const std::size_t> issues, std::size_t horizon,
                              const PhaseListener& phase);
 
-// How the blend learns; the defaults were chosen on the years before the periods that are scored.
+// How the blend learns; docs/reference/forecasts.md says how the defaults were chosen.
 struct BlendOptions {
-  double lambda = 15;
-  double half_life_days = 1460;
+  double lambda = 15;        // of the first day of lead
+  double later_lambda = 15;  // of the days after it
+  double half_life_days = 730;
   // Issues an hour before and after each training issue count as well, each this much.
   double neighbour_weight = 0.7;
 };

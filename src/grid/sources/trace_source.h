@@ -24,6 +24,11 @@ class TraceSource final : public Source {
   // kUnimplemented: a recording makes no forecast; forecasters do.
   Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const override;
 
+  // A recording is kept whole.
+  Result<IntensitySeries> Kept(TimePoint from, TimePoint to, TimePoint now) const override {
+    return History(from, to, now);
+  }
+
   // The whole recording, the future included: for perfect-foresight comparisons only.
   const IntensitySeries& Recorded() const { return series_; }
 
