@@ -15,6 +15,7 @@ SETTINGS = {
     "forecast_source": True,
     "null_as_minus_one": True,  # what version 1.8 makes of a null
 }
+CHOICES = {"source": ("electricity_maps", "watttime")}
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 
 
@@ -93,7 +94,7 @@ class Answer:
         for (_, region), (zone, _, _) in places.CLOUD.items():
             if region == name:
                 return name, zone
-        if name in places.ZONES:
+        if isinstance(name, str) and name in places.ZONES:
             return name, name
         detail = "Unknown Location: '%s' not found" % name
         raise Refused(problem(400, "ArgumentException", detail))
@@ -283,7 +284,7 @@ class Answer:
         return out
 
     def window(self, text):
-        if not re.fullmatch(r"\d{1,4}", str(text)):
+        if not re.fullmatch(r"[0-9]{1,4}", str(text)):
             invalid("windowSize", "The value '%s' is not valid." % text)
         return int(text)
 

@@ -18,6 +18,7 @@ SETTINGS = {
     "page": 5000,
     "limit_per_hour": 9000,
 }
+CHOICES = {"values": ("string", "number"), "total": ("string", "number")}
 FUELS = {  # our name: (code, type-name)
     "coal": ("COL", "Coal"),
     "gas": ("NG", "Natural Gas"),
@@ -83,7 +84,7 @@ def period(text, name):
 
 def whole(request, name, preset):
     text = request.get(name, str(preset))
-    if not text.isdigit():
+    if not re.fullmatch(r"[0-9]{1,9}", text):
         refuse("Invalid %s '%s' provided." % (name, text))
     return int(text)
 

@@ -109,7 +109,7 @@ class Answer:
         return signal in ("electricity-mix", "electricity-flows", "price-day-ahead")
 
     def access(self):
-        token = self.request.headers.get(self.settings["key_header"])
+        token = self.request.headers.get(self.settings["key_header"].lower())
         if token not in self.settings["tokens"]:
             raise Refused(bad_key())
         return self.settings["tokens"][token]
@@ -119,7 +119,7 @@ class Answer:
             return error(self.settings["zones_status"], "Internal server error")
         if self.settings["zones_empty"]:
             return json_reply(200, {})
-        token = self.request.headers.get(self.settings["key_header"])
+        token = self.request.headers.get(self.settings["key_header"].lower())
         if token is not None:
             self.access()
         out = {}
@@ -188,6 +188,8 @@ class Answer:
                 latitude, longitude = (float(text) for text in degrees)
             except ValueError:  # a decimal comma, for one
                 self.refuse(500, "Internal server error")
+            if not (abs(latitude) <= 90 and abs(longitude) <= 180):  # nor what is no number
+                self.refuse(400, 'Missing arguments "node"')
             found = places.nearest(latitude, longitude)
             if found:
                 return found
@@ -221,7 +223,8 @@ class Answer:
                 self.refuse(400, 'Missing or invalid date parameter "end"')
             slots, is_forecast = self.slots(start, min(end, self.now + self.step)), False
         elif temporality == "history" and not levels:
-            slots, is_forecast = self.slots(hour - 23 * HOUR, here + self.step), False
+            end = here + self.step
+            slots, is_forecast = self.slots(end - 24 * HOUR, end), False
         elif temporality == "forecast" and not levels:
             slots, is_forecast = self.forecast(signal, hour), True
         elif temporality in ("combined", "actual") and signal == "price-day-ahead":

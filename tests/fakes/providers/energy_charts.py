@@ -7,7 +7,7 @@ import faults
 import places
 import series
 from series import HOUR
-from wire import Refused, json_reply, parse_iso, utc
+from wire import YEARS, Refused, json_reply, parse_iso, utc
 
 NAME = "energy_charts"
 SETTINGS = {
@@ -57,13 +57,15 @@ def moment(request, name, is_end):
     text = request.get(name)
     if text is None:
         return None
-    if re.fullmatch(r"\d{1,11}", text):
+    if re.fullmatch(r"[0-9]{1,10}", text):
         return int(text)
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         try:
             day = datetime.strptime(text, "%Y-%m-%d").date()
         except ValueError:
-            raise Refused(invalid(name, "invalid date")) from None
+            day = None
+        if day is None or day.year not in YEARS:
+            raise Refused(invalid(name, "invalid date"))
         return local_midnight(day + timedelta(days=1)) - 1 if is_end else local_midnight(day)
     value = parse_iso(text)
     if value is None:

@@ -20,6 +20,7 @@ SETTINGS = {
     "no_data_status": 200,  # older servers: 400
     "limit_per_minute": 400,
 }
+CHOICES = {"curve": ("A01", "A03"), "no_data_status": (200, 400)}
 LONGEST = 366 * 24 * HOUR
 PSR = {"coal": "B05", "gas": "B04", "hydro": "B12", "nuclear": "B14", "solar": "B16", "wind": "B19"}
 KNOWN = {

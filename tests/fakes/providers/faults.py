@@ -4,45 +4,97 @@ import fnmatch
 
 from wire import http_date
 
-# kind -> its own keys, with those that may be left out in the second set.
+def text(value):
+    return isinstance(value, str)
+
+
+def whole(value):
+    return type(value) is int
+
+
+def count(value):
+    return whole(value) and value >= 0
+
+
+def seconds(value):
+    return type(value) in (int, float) and 0 <= value <= 3600
+
+
+def flag(value):
+    return isinstance(value, bool)
+
+
+def positions(value):
+    return isinstance(value, list) and all(whole(i) for i in value)
+
+
+def status(value):
+    return whole(value) and 200 <= value <= 599
+
+
+def number(value):
+    return type(value) in (int, float)
+
+
+def form(value):
+    return value in ("seconds", "date", "none")
+
+
+def validator(value):
+    return value in ("etag", "date")
+
+
+def strings(value):
+    return isinstance(value, dict) and all(text(v) for v in value.values())
+
+
+# kind -> its own keys, with those that may be left out in the second object; each with what it must be.
 # Of the answer as it travels:
 TRANSPORT = {
-    "status": ({"status"}, {"body", "content_type", "headers"}),
-    "rate_limit": (set(), {"retry_after_s", "form", "reset_s"}),
-    "bad_key": (set(), set()),
-    "not_in_plan": (set(), set()),
-    "html_403": (set(), set()),
-    "suspended": (set(), set()),
-    "headers": ({"headers"}, set()),
-    "slow": ({"delay_s"}, {"bytes_per_s"}),
-    "cut_off": (set(), {"after_bytes"}),
-    "hang_up": (set(), set()),
-    "close": (set(), set()),
-    "gzip": (set(), set()),
-    "chunked": (set(), set()),
-    "huge": ({"bytes"}, {"gzip"}),
-    "truncated_json": (set(), set()),
-    "html": (set(), set()),
-    "empty": (set(), set()),
-    "bom": (set(), set()),
-    "error_in_200": (set(), set()),
-    "clock_skew": ({"seconds"}, set()),
-    "redirect": (set(), {"location", "to_provider", "status"}),
+    "status": ({"status": status}, {"body": text, "content_type": text, "headers": strings}),
+    "rate_limit": ({}, {"retry_after_s": whole, "form": form, "reset_s": whole}),
+    "bad_key": ({}, {}),
+    "not_in_plan": ({}, {}),
+    "html_403": ({}, {}),
+    "suspended": ({}, {}),
+    "headers": ({"headers": strings}, {}),
+    "validators": ({}, {"by": validator}),
+    "slow": ({"delay_s": seconds}, {"bytes_per_s": count}),
+    "cut_off": ({}, {"after_bytes": count}),
+    "hang_up": ({}, {}),
+    "close": ({}, {}),
+    "gzip": ({}, {}),
+    "chunked": ({}, {}),
+    "huge": ({"bytes": count}, {"gzip": flag}),
+    "truncated_json": ({}, {}),
+    "html": ({}, {}),
+    "empty": ({}, {}),
+    "bom": ({}, {}),
+    "error_in_200": ({}, {}),
+    "clock_skew": ({"seconds": whole}, {}),
+    "redirect": ({}, {"location": text, "to_provider": text, "status": status}),
 }
 # Of the series in it:
 DATA = {
-    "null": ({"at"}, set()),
-    "gap": ({"at"}, set()),
-    "duplicate": ({"at"}, set()),
-    "reverse": (set(), set()),
-    "zeros": (set(), set()),
-    "constant": ({"value"}, set()),
-    "short": ({"slots"}, set()),
-    "no_data": (set(), set()),
-    "stale": ({"hours"}, set()),
-    "other_zone": ({"zone"}, set()),
+    "null": ({"at": positions}, {}),
+    "gap": ({"at": positions}, {}),
+    "duplicate": ({"at": positions}, {}),
+    "reverse": ({}, {}),
+    "zeros": ({}, {}),
+    "constant": ({"value": number}, {}),
+    "short": ({"slots": count}, {}),
+    "no_data": ({}, {}),
+    "stale": ({"hours": count}, {}),
+    "other_zone": ({"zone": text}, {}),
 }
-RULE_KEYS = {"kind", "provider", "path", "query", "method", "times", "skip"}
+CHOICE = {
+    "provider": text,
+    "path": text,
+    "query": lambda value: isinstance(value, dict),
+    "method": text,
+    "times": count,
+    "skip": count,
+}
 
 
 def check_rule(rule, providers):
@@ -51,19 +103,24 @@ def check_rule(rule, providers):
         return "a fault is an object"
     kind = rule.get("kind")
     known = {**TRANSPORT, **DATA}
-    if kind not in known:
+    if not isinstance(kind, str) or kind not in known:
         return "kind: %r is none of %s" % (kind, ", ".join(sorted(known)))
     needed, optional = known[kind]
-    own = set(rule) - RULE_KEYS
-    if needed - own or own - needed - optional:
+    own = set(rule) - {"kind", *CHOICE}
+    if set(needed) - own or own - set(needed) - set(optional):
         return "%s: needs %s, may have %s" % (kind, sorted(needed), sorted(optional))
-    if rule.get("provider", "*") not in {"*", *providers}:
-        return "provider: %r is none of %s" % (rule["provider"], ", ".join(sorted(providers)))
-    if rule.get("form", "seconds") not in ("seconds", "date", "none"):
-        return "form: seconds, date or none"
-    for key in ("times", "skip"):
-        if key in rule and (type(rule[key]) is not int or rule[key] < 0):
-            return "%s: a whole number" % key
+    for key, is_right in {**needed, **optional, **CHOICE}.items():
+        if key in rule and not is_right(rule[key]):
+            return "%s: %s: %r is not allowed" % (kind, key, rule[key])
+    if kind == "redirect" and ("location" in rule) == ("to_provider" in rule):
+        return "redirect: either location or to_provider"
+    allowed = {"provider": {"*", *providers}, "to_provider": set(providers)}
+    for key in allowed:
+        if key in rule and rule[key] not in allowed[key]:
+            return "%s: %r is none of %s" % (key, rule[key], ", ".join(sorted(providers)))
+    if kind == "other_zone" and rule.get("provider") == "uk_carbon_intensity":
+        if not (rule["zone"].isascii() and rule["zone"].isdigit() and 1 <= int(rule["zone"]) <= 17):
+            return "other_zone: %r is no region from 1 to 17" % rule["zone"]
     return None
 
 

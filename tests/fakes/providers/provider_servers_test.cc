@@ -328,7 +328,47 @@ TEST_F(ProviderServersTest, StrangeParametersAreRefusedByAll) {
   }
 }
 
+TEST_F(ProviderServersTest, WhatIsKnownIsNotSentAgain) {
+  for (const auto* by : {"etag", "date"}) {
+    fake_.Reset();
+    fake_.SetNow(now_);
+    fake_.Fault({{"kind", "validators"}, {"by", by}});
+    HttpClient client(transport_, clock_, [] { return 0.5; });
+    HttpRequest request;
+    request.url = fake_.Url("uk_carbon_intensity") + "/intensity";
+    const auto first = client.Send(request);
+    const auto same = client.Send(request);
+    fake_.Advance(Seconds(1800));
+    const auto next = client.Send(request);
+    ASSERT_TRUE(first && same && next) << by;
+    EXPECT_EQ(same->status, 200) << by;
+    EXPECT_EQ(same->body, first->body) << by;
+    EXPECT_NE(next->body, first->body) << by;
+    const auto log = fake_.Requests();
+    ASSERT_THAT(log, SizeIs(3)) << by;
+    EXPECT_EQ(log[1].status, 304) << by;
+    EXPECT_EQ(log[2].status, 200) << by;
+  }
+}
+
+TEST_F(ProviderServersTest, ALimitEndsWithTheServersTime) {
+  fake_.Set("uk_carbon_intensity", "limit_per_minute", 1);
+  HttpRequest request;
+  request.url = fake_.Url("uk_carbon_intensity") + "/intensity";
+  const auto status = [&] {
+    const auto response = transport_.Send(request);
+    return response ? response->status : 0;
+  };
+  EXPECT_EQ(status(), 200);
+  fake_.Advance(Seconds(59));
+  EXPECT_EQ(status(), 429);
+  fake_.Advance(Seconds(1));
+  EXPECT_EQ(status(), 200);
+}
+
 TEST_F(ProviderServersTest, WrongCommandsAreRefused) {
+  EXPECT_THROW(fake_.Fault({{"kind", "null"}, {"at", 0}}), std::runtime_error);
+  EXPECT_THROW(fake_.Set("entsoe", "curve", "A3"), std::runtime_error);
   EXPECT_THROW(fake_.Fault({{"kind", "earthquake"}}), std::runtime_error);
   EXPECT_THROW(fake_.Fault({{"kind", "slow"}}), std::runtime_error);
   EXPECT_THROW(fake_.Fault({{"kind", "gzip"}, {"provider", "nobody"}}), std::runtime_error);

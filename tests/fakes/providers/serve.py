@@ -9,15 +9,18 @@ ends.
 
 import argparse
 import gzip
+import hashlib
 import http.server
 import json
 import os
+import re
 import socket
 import ssl
 import stat
 import sys
 import threading
 import time
+import traceback
 
 import carbon_aware_sdk
 import eia
@@ -127,7 +130,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve(self):
         length = self.headers.get("Content-Length", "0")
-        if not length.isdigit() or int(length) > MOST_BODY:
+        if not re.fullmatch(r"[0-9]{1,9}", length) or int(length) > MOST_BODY:
             self.close_connection = True
             return self.deliver(Reply(413, headers=[("Connection", "close")]), [], 0)
         body = self.rfile.read(int(length))
@@ -138,6 +141,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             name, slash, rest = self.path[1:].partition("/")
             if name not in PROVIDERS:
                 return self.deliver(json_reply(404, {"error": "no such provider"}), [], time.time())
+            if self.servers.own[name].http is None:
+                return self.drop()
             provider, target = name, slash + rest
         request = Request(provider, self.command, target, self.headers.items(), body)
         world = self.servers.world
@@ -229,6 +234,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Servers:
     def __init__(self, port=0, now=None, tls=None):
         self.world = World(PROVIDERS, now)
+        self.scenario = {}
         self.tls = tls
         self.main = Listener(self, None, port, tls)
         self.own = {name: Listener(self, name, 0, tls) for name in PROVIDERS}
@@ -246,10 +252,29 @@ class Servers:
                 reply = module.answer(request, self.world)
         except Refused as refused:
             reply = refused.reply
+        except Exception:  # a mistake in a fake is an answer that no test takes for a refusal
+            traceback.print_exc()
+            return Reply(599, "the fake server failed; see its standard error", "text/plain")
         if "html" in wrong:
             reply = Reply(200, HTML, "text/html; charset=utf-8")
         if "error_in_200" in wrong:
             reply = module.error(200, "something is wrong")
+        if "validators" in wrong and reply.status == 200:
+            reply = self.validate(request, reply, wrong["validators"].get("by", "etag"))
+        return reply
+
+    def validate(self, request, reply, by):
+        """`reply` with its ETag or Last-Modified, or 304 where the client has it already."""
+        since = self.world.changed_at(request, reply.body)
+        if by == "etag":
+            header = ("ETag", '"%s"' % hashlib.sha256(reply.body).hexdigest()[:16])
+            known = header[1] in request.headers.get("if-none-match", "")
+        else:
+            header = ("Last-Modified", http_date(since))
+            known = request.headers.get("if-modified-since") == header[1]
+        if known:
+            return Reply(304, headers=[header])
+        reply.headers.append(header)
         return reply
 
     def failure(self, request, module, wrong):
@@ -295,6 +320,7 @@ class Servers:
             self.world.reset()
             for listener in self.own.values():
                 listener.plug()
+            self.do(self.scenario)
             return json_reply(200, {"ok": True})
         if (method, path) == ("POST", "/_control"):
             try:
@@ -307,16 +333,18 @@ class Servers:
 
     def do(self, command):
         """A control command, or a scenario file. Returns what is wrong with it, or None."""
-        plugs = {key: command.pop(key, []) for key in ("unplug", "plug")} if command else {}
-        for name in [name for names in plugs.values() for name in names]:
-            if name not in self.own:
-                return "plug: %r is none of %s" % (name, ", ".join(self.own))
-        wrong = self.world.control(command)
+        if not isinstance(command, dict):
+            return "a control command is an object"
+        plugs = {key: command.get(key, []) for key in ("unplug", "plug")}
+        for names in plugs.values():
+            if not isinstance(names, list) or not all(name in list(self.own) for name in names):
+                return "plug, unplug: %r: not an array of %s" % (names, ", ".join(self.own))
+        wrong = self.world.control({k: v for k, v in command.items() if k not in plugs})
         if wrong:
             return wrong
-        for name in plugs.get("unplug", []):
+        for name in plugs["unplug"]:
             self.own[name].unplug()
-        for name in plugs.get("plug", []):
+        for name in plugs["plug"]:
             self.own[name].plug()
         return None
 
@@ -356,7 +384,8 @@ def main():
     servers = Servers(options.port, now, tls)
     if options.scenario:
         with open(options.scenario, encoding="utf-8") as file:
-            wrong = servers.do(json.load(file))
+            servers.scenario = json.load(file)
+        wrong = servers.do(servers.scenario)
         if wrong:
             parser.error("--scenario: %s" % wrong)
     print(servers.main.port)

@@ -3,14 +3,10 @@
 import gzip
 import http.client
 import json
-import pathlib
-import ssl
-import subprocess
-import urllib.request
 
 import pytest
 import series
-from conftest import NOW, Fakes
+from conftest import NOW
 from wire import parse_iso
 
 HOUR = 3600
@@ -90,6 +86,20 @@ def test_electricity_maps_refuses(fakes, path, status, text):
     assert (got, text in answer["error"]) == (status, True), answer
 
 
+@pytest.mark.parametrize("granularity,rows", [("5_minutes", 288), ("15_minutes", 96), ("hourly", 24)])
+def test_a_history_is_a_day_in_any_step(fakes, granularity, rows):
+    _, answer = em(fakes, CI + "history?zone=DE&temporalGranularity=" + granularity)
+    assert len(answer["history"]) == rows
+    latest = em(fakes, CI + "latest?zone=DE&temporalGranularity=" + granularity)[1]
+    assert answer["history"][-1]["datetime"] == latest["datetime"]
+
+
+@pytest.mark.parametrize("place", ["lat=nan&lon=10", "lat=51&lon=inf", "lat=-90.1&lon=10"])
+def test_what_is_no_place_is_refused(fakes, place):
+    assert em(fakes, CI + "latest?" + place)[0] == 400
+    assert em(fakes, CI + "latest?lat=0&lon=37.9")[1]["zone"] == "KE"  # 0 is one
+
+
 def test_a_range_of_240_hours_is_the_longest(fakes):
     path = CI + "past-range?zone=DE&start=2026-08-01T00:00:00Z&end=2026-08-11T00:00:00Z"
     status, answer = em(fakes, path)
@@ -147,11 +157,21 @@ def test_watttime_validates(fakes):
         (FORECAST.replace("CAISO_NORTH", "NOWHERE"), 400),
         (FORECAST.replace("co2_moer", "co2_aoer"), 400),
         (FORECAST + "&model=1999-01-01", 400),
-        ("/v2/forecast", 404),
+        ("/v5/forecast", 404),
     ):
         assert fakes.json("watttime", path)[0] == status, path
     _, answer = fakes.json("watttime", "/v3/historical?region=CAISO_NORTH&signal_type=co2_moer&end=x")
     assert answer["detail"][0]["loc"] == ["query", "start"]
+
+
+def test_watttime_beyond_most_plans(fakes):
+    status, headers, body = fakes.get("watttime", "/v2/forecast?ba=CAISO_NORTH")
+    assert (status, headers["Content-Type"]) == (403, "text/html")
+    assert b"403 Forbidden" in body
+    path = "/v3/fuel-mix?region=CAISO_NORTH&start=2026-08-01T00:00:00Z&end=2026-08-02T00:00:00Z"
+    for path in (path, "/v3/maps?signal_type=co2_moer"):
+        status, answer = fakes.json("watttime", path)
+        assert status == 403 and answer["message"].startswith("Invalid scope"), path
 
 
 def test_watttime_bounds_its_ranges(fakes):
@@ -170,6 +190,10 @@ def test_watttime_bounds_its_ranges(fakes):
 def test_watttime_counts(fakes):
     fakes.control(settings={"watttime": {"limit_per_5_minutes": 3}})
     assert [fakes.get("watttime", FORECAST)[0] for _ in range(4)] == [200, 200, 429, 429]
+    fakes.control(advance_s=299)
+    assert fakes.get("watttime", FORECAST)[0] == 429
+    fakes.control(advance_s=1)
+    assert [fakes.get("watttime", FORECAST)[0] for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_a_new_user(fakes):
@@ -376,93 +400,3 @@ def test_rules_choose_their_requests(fakes):
     fakes.control(faults=[{**rule, "path": "/v4/*/latest", "query": {"zone": "FR"}}])
     assert em(fakes, CI + "latest?zone=DE")[0] == 200
     assert em(fakes, CI + "history?zone=FR")[0] == 200
-
-
-def test_the_log(fakes):
-    fakes.get("uk_carbon_intensity", "/intensity/factors")
-    fakes.ask("http://127.0.0.1:%d/eia/v2/x?api_key=k%%26" % fakes.port)
-    log = fakes.requests()
-    assert [(r["provider"], r["path"], r["status"]) for r in log] == [
-        ("uk_carbon_intensity", "/intensity/factors", 200),
-        ("eia", "/v2/x", 403),
-    ]
-    assert log[1]["query"] == [["api_key", "k&"]]
-    fakes.reset()
-    assert fakes.requests() == []
-
-
-def test_the_plug(fakes):
-    fakes.control(unplug=["eia"])
-    with pytest.raises(OSError):
-        fakes.get("eia", "/v2/x")
-    assert fakes.get("uk_carbon_intensity", "/intensity")[0] == 200
-    fakes.control(plug=["eia"])
-    assert fakes.get("eia", "/v2/x")[0] == 403
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        '{"faults": [{"kind": "earthquake"}]}',
-        '{"faults": [{"kind": "slow"}]}',
-        '{"faults": [{"kind": "gzip", "speed": 1}]}',
-        '{"faults": [{"kind": "gzip", "times": -1}]}',
-        '{"settings": {"eia": {"kyes": []}}}',
-        '{"settings": {"nobody": {}}}',
-        '{"now": "yesterday"}',
-        '{"unplug": ["nobody"]}',
-        '{"later": 1}',
-        "[]",
-        "{",
-    ],
-)
-def test_wrong_commands(fakes, command):
-    status, _, body = fakes.ask("http://127.0.0.1:%d/_control" % fakes.port, body=command)
-    assert status == 400 and json.loads(body)["error"]
-
-
-# The process.
-
-
-def test_it_ends_with_its_input():
-    fakes = Fakes()
-    assert fakes.stop() == 0
-
-
-def test_a_scenario_file(tmp_path):
-    scenario = tmp_path / "scenario.json"
-    scenario.write_text('{"now": "2030-01-01T00:00:00Z", "faults": [{"kind": "no_data"}]}')
-    fakes = Fakes("--scenario", str(scenario))
-    fakes.token = None
-    assert fakes.json("uk_carbon_intensity", "/intensity") == (200, {"data": []})
-    fakes.stop()
-
-
-def test_tls(tmp_path):
-    key, certificate = tmp_path / "key", tmp_path / "cert"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=fake",
-         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
-    fakes = Fakes("--tls", str(certificate), str(key))
-    assert fakes.process.stdout.readline().strip().isdigit()  # the port for control
-    url = "https://127.0.0.1:%d/intensity" % fakes.ports["uk_carbon_intensity"]
-    trust = ssl.create_default_context(cafile=str(certificate))
-    with urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
-    ).open(url, timeout=20) as reply:
-        assert reply.status == 200
-    fakes.stop()
-
-
-def test_the_documentation_names_every_fault_and_setting():
-    import faults
-    import serve
-
-    text = (pathlib.Path(__file__).parent / "README.md").read_text()
-    names = {*faults.TRANSPORT, *faults.DATA}
-    for module in serve.PROVIDERS.values():
-        names |= set(module.SETTINGS)
-    assert {name for name in names if "`%s`" % name not in text} == set()

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import faults
 import series
 from series import HOUR
-from wire import Refused, iso_minutes, json_reply, utc
+from wire import YEARS, Refused, iso_minutes, json_reply, utc
 
 NAME = "uk_carbon_intensity"
 SLOT = 1800
@@ -17,6 +17,7 @@ SETTINGS = {
     "actual_lag_minutes": 30,  # after the end of a slot
     "limit_per_minute": None,
 }
+CHOICES = {"regional_data": ("object", "array")}
 REGIONS = {
     1: ("Scottish Hydro Electric Power Distribution", "North Scotland"),
     2: ("SP Distribution", "South Scotland"),
@@ -80,6 +81,8 @@ def parse(text):
     try:
         at = datetime.strptime(text, "%Y-%m-%dT%H:%MZ").replace(tzinfo=timezone.utc)
     except ValueError:
+        at = None
+    if at is None or at.year not in YEARS:
         refuse("Please enter a valid date in ISO8601 format YYYY-MM-DDThh:mmZ")
     return int(at.timestamp())
 
@@ -263,7 +266,7 @@ class Answer:
 
     def find(self, kind, name):
         if kind == "regionid":
-            if not name.isdigit() or int(name) not in REGIONS:
+            if not re.fullmatch(r"[0-9]{1,2}", name) or int(name) not in REGIONS:
                 refuse("Please enter a valid region id 1 to 17")
             return int(name), None
         if name.upper() not in POSTCODES:

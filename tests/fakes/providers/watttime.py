@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import re
 
 import faults
 import places
@@ -25,6 +26,7 @@ SETTINGS = {
 }
 
 GRAMS_PER_POUND_PER_MWH = 453.59237 / 1000  # g/kWh of 1 lb/MWh
+CHOICES = {"refusal": ("json", "html")}
 SIGNALS = ("co2_moer", "co2_aoer", "health_damage")
 LONGEST_HISTORY = 32 * DAY
 SCOPE = (
@@ -50,6 +52,7 @@ QUERIES = {  # path: (required, optional)
     ),
     "/v3/my-access": (set(), {"region", "signal_type"}),
     "/v3/maps": ({"signal_type"}, set()),
+    "/v3/fuel-mix": ({"start", "end", "region"}, {"signal_type"}),
 }
 
 
@@ -97,6 +100,8 @@ class Answer:
                 return json_reply(400, {"error": text})
             ok = "Please check your email for the password reset link"
             return json_reply(200, {"ok": ok})
+        if request.path.startswith("/v2/"):  # gone since the middle of 2024
+            return Reply(403, HTML_403, "text/html")
         if request.path not in QUERIES:
             return json_reply(404, {"detail": "Not Found"})
         if request.method != "GET":
@@ -111,6 +116,7 @@ class Answer:
             "/v3/historical": self.historical,
             "/v3/my-access": self.my_access,
             "/v3/maps": lambda: not_in_plan(request),
+            "/v3/fuel-mix": lambda: not_in_plan(request),
         }[request.path]()
 
     # Who asks.
@@ -153,6 +159,8 @@ class Answer:
             password, _ = body["password"], body["email"]
         except (ValueError, KeyError, TypeError):
             return invalid("body", "field required", "value_error.missing")
+        if not isinstance(user, str) or not isinstance(password, str):
+            return invalid("body", "str type expected", "type_error.str")
         if user in self.settings["users"]:
             text = "That username is taken. Please choose another."
             return json_reply(400, {"error": text})
@@ -191,7 +199,7 @@ class Answer:
 
     def number(self, name, preset, low, high):
         text = self.request.get(name, str(preset))
-        if not text.isdigit() or not low <= int(text) <= high:
+        if not re.fullmatch(r"[0-9]{1,3}", text) or not low <= int(text) <= high:
             raise Refused(invalid(name, "expected a whole number from %d to %d" % (low, high)))
         return int(text)
 

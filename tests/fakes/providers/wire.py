@@ -63,6 +63,7 @@ def repeated_parameters(request, allowed=()):
     return sorted({name for name in names if names.count(name) > 1})
 
 
+YEARS = range(1970, 2200)  # of the times that are understood
 _ISO = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,7}))?)?(Z|[+-]\d{2}:?\d{2})?"
 )
@@ -70,8 +71,8 @@ _ISO = re.compile(
 
 def parse_iso(text, offset_required=True):
     """Whole Unix seconds, or None. Digits below a second are dropped."""
-    match = _ISO.fullmatch(text or "")
-    if not match or (offset_required and not match.group(8)):
+    match = _ISO.fullmatch(text) if isinstance(text, str) and text.isascii() else None
+    if not match or int(match.group(1)) not in YEARS or (offset_required and not match.group(8)):
         return None
     year, month, day, hour, minute = (int(match.group(i)) for i in range(1, 6))
     try:
