@@ -176,13 +176,13 @@ ProfilerAction LimitProfiler::Measure(MonoTime now, std::optional<Joules> energy
 
 ProfilerAction LimitProfiler::Close() {
   const Watts limit = CurrentLimit();
+  const PowerPoint point{limit, static_cast<double>(window_.steps) / window_.time.count(),
+                         window_.energy / window_.time};
   if (again_) {
-    points_.front() = {limit, static_cast<double>(window_.steps) / window_.time.count(),
-                       window_.energy / window_.time};
+    points_.front() = point;
     return Finish(std::move(ended_));
   }
-  points_.push_back({limit, static_cast<double>(window_.steps) / window_.time.count(),
-                     window_.energy / window_.time});
+  points_.push_back(point);
   const double share = points_.back().throughput_per_s / points_.front().throughput_per_s;
   if (share < least_share_) {
     return End(
