@@ -21,6 +21,7 @@ class TestProvider final : public Provider {
   Result<ProviderAnswer> History(const Zone& zone, TimePoint from, TimePoint to,
                                  TimePoint now) override {
     ++asked;
+    if (asked_outside != nullptr) ++*asked_outside;
     return Make(zone, from, std::min(to, now), now, IntensityKind::kMeasured);
   }
   Result<ProviderAnswer> Forecast(const Zone& zone, TimePoint from, TimePoint to,
@@ -39,6 +40,8 @@ class TestProvider final : public Provider {
   std::optional<Error> error;
   // g/kWh of the hour that begins then; nothing: a gap.
   std::function<std::optional<double>(TimePoint)> value = [](TimePoint) { return 100.0; };
+  // Counted outside too where the provider may be gone before its count is looked at.
+  int* asked_outside = nullptr;
   int asked = 0;
   int forecasts_asked = 0;
 

@@ -94,7 +94,7 @@ Result<IntensitySeries> SourceChain::History(TimePoint from, TimePoint to, TimeP
     if (link.stand_in) continue;
     auto series = link.source->Kept(from, to, now);
     if (!series || series->slots.empty()) continue;
-    const Seconds age = ToSeconds(now - series->slots.back().to);
+    const Seconds age = now - series->slots.back().to;
     if (age > options_.kept_age) continue;
     NoteAnswer("carbon intensity", fmt::format("what {} has said before", link.name),
                reasons.Text());

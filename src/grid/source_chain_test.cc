@@ -189,10 +189,10 @@ TEST_F(ChainTest, AnswersSayWhoTheyAreFrom) {
 TEST_F(ChainTest, AnotherSignalIsPassedOver) {
   std::vector<ChainLink> links;
   TestProvider* average = nullptr;
-  TestProvider* marginal = nullptr;
+  int marginal_asked = 0;
   links.push_back({"electricity_maps", Make("electricity_maps", average), false});
   auto moer = std::make_unique<TestProvider>("watttime");
-  marginal = moer.get();
+  moer->asked_outside = &marginal_asked;
   moer->abilities.signal = Signal::kMarginal;
   links.push_back(
       {"watttime",
@@ -201,7 +201,7 @@ TEST_F(ChainTest, AnotherSignalIsPassedOver) {
   average->error = Down("electricity_maps");
   const auto series = chain->History(H(-1), H(0), H(0));
   ASSERT_FALSE(series) << "rather nothing than the other signal";
-  EXPECT_EQ(marginal->asked, 0);
+  EXPECT_EQ(marginal_asked, 0);
   const auto notices = chain->TakeNotices();
   ASSERT_THAT(notices, SizeIs(1));
   EXPECT_THAT(notices[0], HasSubstr("watttime is passed over: it gives the marginal intensity"));

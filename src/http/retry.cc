@@ -67,7 +67,8 @@ std::optional<Seconds> RetryAfter(const HttpResponse& response) {
   if (!text) return std::nullopt;
   if (const auto seconds = ParseDigits(*text)) return Seconds(static_cast<double>(*seconds));
   if (const auto at = ParseHttpDate(*text)) {
-    return NotNegative(ToSeconds(*at - ServersNow(response)));
+    // Not ToSeconds: in nanoseconds a date of the year 1 or 9999 would overflow.
+    return NotNegative(Seconds(*at - ServersNow(response)));
   }
   return std::nullopt;
 }

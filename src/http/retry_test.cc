@@ -35,6 +35,11 @@ TEST(RetryAfter, SecondsOrADateByTheServersOwnClock) {
             30);
   EXPECT_EQ(RetryAfter(With({{"retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"}}))->count(), 0)
       << "past by our clock, and there is no other";
+  EXPECT_EQ(RetryAfter(With({{"retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"},
+                             {"date", "Sat, 01 Jan 2000 00:00:00 GMT"}}))
+                ->count(),
+            252455615999.0);
+  EXPECT_EQ(RetryAfter(With({{"retry-after", "Mon, 01 Jan 0001 00:00:00 GMT"}}))->count(), 0);
   EXPECT_FALSE(RetryAfter(With({{"retry-after", "soon"}})));
   EXPECT_FALSE(RetryAfter(With({{"retry-after", "-3"}})));
   EXPECT_FALSE(RetryAfter(With({})));

@@ -105,10 +105,12 @@ constexpr std::array kGridObjects = {
 enum class FileState : std::uint8_t { kFresh, kOurs, kForeign };
 
 Result<FileState> StateOf(sqlite::Database& db) {
-  LOWTIDE_TRY(const auto application, db.Scalar("PRAGMA application_id"));
-  if (application == kApplicationId) return FileState::kOurs;
+  // The mark last: another process that makes the store meanwhile commits it with the tables, so
+  // whoever has seen tables sees the mark too.
   LOWTIDE_TRY(const auto objects, db.Scalar("SELECT count(*) FROM sqlite_schema"));
   LOWTIDE_TRY(const auto version, db.Scalar("PRAGMA user_version"));
+  LOWTIDE_TRY(const auto application, db.Scalar("PRAGMA application_id"));
+  if (application == kApplicationId) return FileState::kOurs;
   return application == 0 && objects == 0 && version == 0 ? FileState::kFresh : FileState::kForeign;
 }
 
