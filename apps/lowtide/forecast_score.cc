@@ -266,10 +266,4 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
   });
 }
 
-void AddForecastVerb(CLI::App& app, int& exit_code) {
-  CLI::App* const verb = app.add_subcommand("forecast", "Carbon intensity ahead, and its accuracy");
-  verb->require_subcommand(1);
-  AddForecastScore(*verb, exit_code);
-}
-
 }  // namespace lowtide::cli

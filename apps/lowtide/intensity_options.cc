@@ -7,8 +7,9 @@
 #include "base/csv.h"
 #include "base/embedded/embedded.h"
 #include "grid/make_source.h"
-#include "grid/trace.h"
+#include "grid/sources/trace_source.h"
 #include "grid/zone.h"
+#include "zone_tables.h"
 
 namespace lowtide::cli {
 namespace {
@@ -42,32 +43,91 @@ void AddIntensityOptions(CLI::App& app, IntensityFlags& flags) {
       ->group(kGroup)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--zone", flags.zone,
-                 "Grid zone, such as DE or US-CAL-CISO; alone it stands for the yearly average of "
-                 "its country (default: not set; energy is then reported without carbon)")
+                 "Grid zone, such as DE or US-CAL-CISO, or a cloud region, such as "
+                 "gcp:europe-north1; without --sources it stands for the yearly average of its "
+                 "country (default: not set; energy is then reported without carbon)")
       ->type_name("Z")
+      ->group(kGroup)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  AddSourceOptions(app, flags);
+}
+
+void AddSourceOptions(CLI::App& app, IntensityFlags& flags) {
+  CLI::Option* const sources =
+      app.add_option("--sources", flags.sources,
+                     "Live sources for --zone, in the order in which they are asked: "
+                     "electricity_maps, watttime, uk_carbon_intensity, energy_charts, entsoe, eia, "
+                     "carbon_aware_sdk; then forecast (of what those have said before) and yearly "
+                     "(default: none; nobody is asked over the network)")
+          ->type_name("A,B,...")
+          ->delimiter(',')
+          ->group(kGroup)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  sources->allow_extra_args(false);
+  // So that one typed drops the other where a setting gives it.
+  for (const char* other : {"--intensity", "--trace"}) {
+    if (CLI::Option* const option = app.get_option_no_throw(other)) sources->excludes(option);
+  }
+  app.add_option("--signal", flags.signal,
+                 "average or marginal: which intensity of --sources counts; sources of the other "
+                 "one are passed over (default: that of the first source)")
+      ->check(CLI::IsMember({"average", "marginal"}))
       ->group(kGroup)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-Result<std::unique_ptr<Source>> MakeSource(const IntensityFlags& flags) {
+namespace {
+
+Result<std::unique_ptr<Source>> MakeFixed(const IntensityFlags& flags) {
   IntensityOptions options;
   std::string blamed = "--zone";
   if (!flags.intensity.empty()) {
     LOWTIDE_TRY(options.constant_g_per_kwh, ParseIntensity(flags.intensity));
   }
-  if (!flags.zone.empty()) {
+  options.zone = flags.zone;
+  if (flags.zone.find(':') != std::string::npos) {  // a cloud region
+    LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
+    const auto zone = zones.Resolve(flags.zone);
+    if (!zone) return Annotate(zone.error(), "--zone");
+    options.zone = zone->key;
+  } else if (!flags.zone.empty()) {
     if (const auto zone = ParseZone(flags.zone); !zone) return Annotate(zone.error(), "--zone");
   }
   if (!flags.trace.empty()) {
     options.trace_argument = flags.trace;
     blamed = "--trace";
   }
-  options.zone = flags.zone;
   LOWTIDE_TRY(options.countries_csv, EmbeddedFile("grid/countries.csv"));
   LOWTIDE_TRY(options.yearly_intensity_csv, EmbeddedFile("grid/yearly_intensity.csv"));
   auto source = lowtide::MakeSource(options);
   if (!source) return Annotate(source.error(), blamed);
   return source;
+}
+
+}  // namespace
+
+Result<GridAccess> OpenGrid(const IntensityFlags& flags, Clock& clock) {
+  GridAccess access;
+  if (flags.sources.empty()) {
+    LOWTIDE_TRY(access.fixed, MakeFixed(flags));
+    return access;
+  }
+  LiveGridRequest request{flags.sources, std::nullopt, flags.zone};
+  if (!flags.signal.empty()) {
+    request.signal = flags.signal == "marginal" ? Signal::kMarginal : Signal::kAverage;
+  }
+  LOWTIDE_TRY(access.live, LiveGrid::Open(request, clock));
+  return access;
+}
+
+Status CheckTraceCovers(const Source& source, TimePoint at) {
+  const auto* trace = dynamic_cast<const TraceSource*>(&source);
+  if (trace == nullptr) return {};
+  const auto& slots = trace->Recorded().slots;
+  if (slots.empty() || (at >= slots.front().from && at < slots.back().to)) return {};
+  return Fail(Code::kNotFound, fmt::format("{} covers {} to {}, and not {}", source.Origin().source,
+                                           FormatTime(slots.front().from),
+                                           FormatTime(slots.back().to), FormatTime(at)));
 }
 
 }  // namespace lowtide::cli

@@ -19,7 +19,9 @@ Result<std::unique_ptr<Source>> FromArguments(std::vector<std::string> arguments
   AddIntensityOptions(app, flags);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   app.parse(std::move(arguments));
-  return MakeSource(flags);
+  SimulatedClock clock(*ParseTime("2026-12-01T06:10:00Z"));
+  LOWTIDE_TRY(GridAccess access, OpenGrid(flags, clock));
+  return std::move(access.fixed);
 }
 
 std::string ErrorOf(std::vector<std::string> arguments, Code code = Code::kInvalidArgument) {

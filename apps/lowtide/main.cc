@@ -55,6 +55,7 @@ void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
   AddRunVerb(app, line.trailing, exit_code);
   AddDoctorVerb(app, exit_code);
   AddPlanVerb(app, exit_code);
+  AddIntensityVerb(app, exit_code);
   AddForecastVerb(app, exit_code);
   AddRunsVerb(app, exit_code);
   AddMarkVerb(app, exit_code);

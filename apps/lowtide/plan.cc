@@ -3,12 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "environment.h"
+#include "forecast/source_forecast.h"
 #include "grid/make_source.h"
 #include "grid/max_intensity.h"
 #include "intensity_options.h"
@@ -127,6 +129,26 @@ Result<Outlook> OutlookOf(const Source& source, TimePoint start, TimePoint end,
   return outlook;
 }
 
+// What has been told up to now, and the forecast from there on as far as it goes.
+Result<Outlook> LiveOutlook(const Source& source, TimePoint start, TimePoint end, TimePoint now,
+                            PlanReport& report) {
+  constexpr auto kFarthest = std::chrono::hours(96);
+  const TimePoint reach = std::min<TimePoint>(end, std::max(start, now) + kFarthest);
+  if (start < now) {
+    LOWTIDE_TRY(IntensitySeries history, source.History(start, std::min(now, reach), now));
+    Outlook outlook{std::nullopt, std::move(history.slots)};
+    if (reach <= now) return outlook;
+    LOWTIDE_TRY(IntensitySeries ahead, SourceForecast().Predict(source, now, reach, now));
+    if (!outlook.series.empty()) outlook.series.back().to = std::min(outlook.series.back().to, now);
+    std::ranges::move(ahead.slots, std::back_inserter(outlook.series));
+    report.origin = std::move(ahead.origin);
+    return outlook;
+  }
+  LOWTIDE_TRY(IntensitySeries ahead, SourceForecast().Predict(source, start, reach, now));
+  report.origin = std::move(ahead.origin);
+  return Outlook{std::nullopt, std::move(ahead.slots)};
+}
+
 // When the slowest limit would be done.
 TimePoint LatestFinish(const PowerCurve& curve, TimePoint start, Seconds duration) {
   const auto slowest = std::ranges::min_element(
@@ -142,11 +164,21 @@ Result<int> MakePlan(const PlanFlags& flags) {
   LOWTIDE_TRY(const TimePoint start, StartOf(flags));
   LOWTIDE_TRY(const Seconds duration, Duration("--duration", flags.duration));
   LOWTIDE_TRY(report.curve, CurveOf(flags, report.curve_file, report.notes));
-  LOWTIDE_TRY(const auto source, MakeSource(flags.intensity));
-  LOWTIDE_TRY(report.policy, PolicyOf(flags, *source, start, report.notes));
-  if (!WhyNoIntensity(*source)) report.origin = source->Origin();
-  LOWTIDE_TRY(const Outlook outlook,
-              OutlookOf(*source, start, LatestFinish(report.curve, start, duration), report.notes));
+  RealClock clock;
+  LOWTIDE_TRY(const GridAccess grid, OpenGrid(flags.intensity, clock));
+  const Source& source = grid.Get();
+  if (auto covered = CheckTraceCovers(source, start); !covered) {
+    return Fail(
+        covered.error().code,
+        fmt::format("--trace: {}; --start chooses when the job starts", covered.error().message));
+  }
+  LOWTIDE_TRY(report.policy, PolicyOf(flags, source, start, report.notes));
+  if (!WhyNoIntensity(source)) report.origin = source.Origin();
+  const TimePoint end = LatestFinish(report.curve, start, duration);
+  LOWTIDE_TRY(const Outlook outlook, grid.live
+                                         ? LiveOutlook(source, start, end, clock.Now(), report)
+                                         : OutlookOf(source, start, end, report.notes));
+  for (std::string& notice : source.TakeNotices()) report.notes.push_back(std::move(notice));
 
   LimitPlanRequest request;
   request.curve = report.curve;

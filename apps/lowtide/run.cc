@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "device/patient_device.h"
 #include "environment.h"
-#include "forecast/day_persistence.h"
+#include "forecast/source_forecast.h"
 #include "grid/make_source.h"
 #include "run/counterfactuals.h"
 #include "run/job_share.h"
@@ -129,6 +129,32 @@ void PrintReport(const RunFlags& flags, const Report& report, bool epochs_shown)
   WriteToStandardError(FormatSummary(report, style));
 }
 
+// The training waits no longer than this for the first answer of the network.
+constexpr Seconds kPatienceForGrid{3};
+
+const Source& Watch(LiveGrid& grid, const RunConfig& config) {
+  BackgroundOptions options;
+  options.kept_lookback = config.max_intensity_window.value_or(Seconds(0));
+  return grid.Watch(options, kPatienceForGrid);
+}
+
+// The grid's time is this time of the run; what cannot be known then is better told before the
+// training than after it.
+Status CheckGridTime(const RunConfig& config, const GridAccess& grid, TimePoint now) {
+  if (grid.live && (config.grid_start || config.time_scale != 1)) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("{} is for a recorded --trace: --sources tell of the present",
+                            config.grid_start ? "--grid-time" : "--time-scale"));
+  }
+  auto covered = CheckTraceCovers(grid.Get(), config.grid_start.value_or(now));
+  if (covered) return covered;
+  return Fail(
+      covered.error().code,
+      fmt::format("--trace: {}; --grid-time chooses the time at which the run starts on the "
+                  "grid",
+                  covered.error().message));
+}
+
 // Errors before the command has started end the verb: the user asked for something that cannot be.
 Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) {
   if (command.empty()) {
@@ -139,15 +165,16 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   LOWTIDE_TRY_STATUS(CheckReportFiles(flags));
   RealClock clock;
   LOWTIDE_TRY(SignalQueue signals, SignalQueue::Open());
-  LOWTIDE_TRY(const std::unique_ptr<Source> source, MakeSource(flags.intensity));
+  LOWTIDE_TRY(const GridAccess grid, OpenGrid(flags.intensity, clock));
   LOWTIDE_TRY(Machine machine, OpenMachine(clock, MachineOptionsOf(flags)));
-  LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, *source));
+  LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, grid.Get()));
+  LOWTIDE_TRY_STATUS(CheckGridTime(config, grid, clock.Now()));
   config.runtime_folder = RuntimeFolder();
   for (const std::string& warning : machine.warnings) LogWarning(warning);
   if (!RestoreFromEarlierRuns(machine, config.limits_folder)) machine.driver_hangs = true;
 
   const std::unique_ptr<Store> store = OpenStore(flags);
-  const DayPersistence forecaster;
+  const SourceForecast forecaster;
   JobShare job_share(clock, *machine.job_usage, *machine.host_cpu);
 
   RunParts parts;
@@ -159,8 +186,8 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   parts.simulated = machine.simulated;
   parts.job_usage = machine.job_usage.get();
   parts.job_share = &job_share;
-  if (!WhyNoIntensity(*source)) {
-    parts.source = source.get();
+  if (!WhyNoIntensity(grid.Get())) {
+    parts.source = grid.live ? &Watch(*grid.live, config) : grid.fixed.get();
     parts.forecaster = &forecaster;
   }
 

@@ -1,6 +1,7 @@
 #include "run_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -57,7 +58,10 @@ std::string SettingsJson(const RunFlags& flags, const RunConfig& config, const M
   if (const auto why = WhyNoIntensity(source)) {
     settings["intensity_missing_reason"] = *why;
   } else {
-    settings["intensity_source"] = source.Origin().source;
+    settings["intensity_source"] =
+        flags.intensity.sources.empty()
+            ? source.Origin().source
+            : fmt::format("{}", fmt::join(flags.intensity.sources, ", "));
   }
   if (!config.zone.empty()) settings["country"] = CountryOf(config.zone);
   if (flags.pue > 0) settings["pue"] = flags.pue;

@@ -15,6 +15,7 @@ namespace lowtide::cli {
 void AddRunVerb(CLI::App& app, const std::vector<std::string>& command, int& exit_code);
 void AddDoctorVerb(CLI::App& app, int& exit_code);
 void AddPlanVerb(CLI::App& app, int& exit_code);
+void AddIntensityVerb(CLI::App& app, int& exit_code);
 void AddForecastVerb(CLI::App& app, int& exit_code);
 void AddRunsVerb(CLI::App& app, int& exit_code);
 void AddMarkVerb(CLI::App& app, int& exit_code);

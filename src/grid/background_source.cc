@@ -8,18 +8,6 @@
 #include "base/thread_name.h"
 
 namespace lowtide {
-namespace {
-
-IntensitySeries Cut(const IntensitySeries& series, TimePoint from, TimePoint to) {
-  IntensitySeries out{series.origin, {}, series.estimated};
-  for (const auto& slot : series.slots) {
-    if (slot.to > from && slot.from < to) out.slots.push_back(slot);
-  }
-  return out;
-}
-
-}  // namespace
-
 BackgroundSource::BackgroundSource(const Source& source, Clock& clock, BackgroundOptions options)
     : source_(source),
       clock_(clock),
@@ -31,6 +19,11 @@ BackgroundSource::~BackgroundSource() = default;
 
 void BackgroundSource::Run(const std::stop_token& stop) {
   NameThisThread("lowtide-grid");
+  if (options_.kept_lookback > options_.lookback) {
+    // Its answer is found in what is kept; where there is none, the look that follows says why.
+    static_cast<void>(
+        source_.History(start_ - ToMilliseconds(options_.kept_lookback), start_, start_));
+  }
   while (!stop.stop_requested()) {
     const MonoTime began = clock_.Monotonic();
     const TimePoint now = clock_.Now();
@@ -59,7 +52,7 @@ Result<IntensitySeries> BackgroundSource::History(TimePoint from, TimePoint to,
   const std::scoped_lock lock(mutex_);
   if (!look_) return Fail(Code::kUnavailable, "no source has answered yet");
   if (!look_->history) return std::unexpected(look_->history.error());
-  return Cut(*look_->history, from, std::min(to, now + std::chrono::milliseconds(1)));
+  return Touching(*look_->history, from, std::min(to, now + std::chrono::milliseconds(1)));
 }
 
 Result<IntensityReading> BackgroundSource::Latest(TimePoint now) const {
@@ -68,7 +61,7 @@ Result<IntensityReading> BackgroundSource::Latest(TimePoint now) const {
   if (slot == nullptr) {
     return Fail(Code::kNotFound, fmt::format("nothing is known yet for {}", FormatTime(now)));
   }
-  IntensityReading reading{series.origin, *slot};
+  IntensityReading reading{series.origin, *slot, series.fetched_at};
   reading.origin.kind = series.KindOf(*slot);
   return reading;
 }
@@ -78,7 +71,7 @@ Result<IntensitySeries> BackgroundSource::Forecast(TimePoint from, TimePoint to,
   const std::scoped_lock lock(mutex_);
   if (!look_) return Fail(Code::kUnavailable, "no source has answered yet");
   if (!look_->forecast) return std::unexpected(look_->forecast.error());
-  return Cut(*look_->forecast, from, to);
+  return Touching(*look_->forecast, from, to);
 }
 
 }  // namespace lowtide

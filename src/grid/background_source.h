@@ -20,6 +20,8 @@ struct BackgroundOptions {
   Seconds lookback{48 * 3600.0};  // of history, before the start
   Seconds horizon{96 * 3600.0};   // of forecasts, from the hour that goes on
   Seconds refresh{60};            // between two looks at the source, which has ages of its own
+  // History before `lookback` that is asked for once, so that it is kept; 0: none.
+  Seconds kept_lookback{0};
 };
 
 // Thread-safe. Answers are those of the last look; before the first one nothing is known

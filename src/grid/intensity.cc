@@ -1,5 +1,8 @@
 #include "grid/intensity.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace lowtide {
 
 std::string_view SignalName(Signal signal) {
@@ -28,6 +31,17 @@ std::string_view KindName(IntensityKind kind) {
     case IntensityKind::kConstant: return "constant";
   }
   return "estimated";
+}
+
+IntensitySeries Touching(const IntensitySeries& series, TimePoint from, TimePoint to) {
+  const auto touching = [&](const Series<GramsPerKwh>& slots) {
+    Series<GramsPerKwh> out;
+    std::ranges::copy_if(slots, std::back_inserter(out),
+                         [&](const auto& slot) { return slot.to > from && slot.from < to; });
+    return out;
+  };
+  return {series.origin,        touching(series.slots), series.estimated, touching(series.p10),
+          touching(series.p90), series.fetched_at,      series.issued_at};
 }
 
 }  // namespace lowtide

@@ -51,6 +51,13 @@ struct IntensitySeries {
   Series<GramsPerKwh> slots;  // gaps stay gaps
   // Beginnings, ascending, of the slots that the source itself calls estimates.
   std::vector<TimePoint> estimated{};
+  // Of a forecast: the band that is to hold the outcome 8 times of 10. Empty where there is none.
+  Series<GramsPerKwh> p10{};
+  Series<GramsPerKwh> p90{};
+  // When it was fetched (the youngest of the slots), and for a forecast when it was issued; nothing
+  // where it came over no network.
+  std::optional<TimePoint> fetched_at{};
+  std::optional<TimePoint> issued_at{};
 
   // What the slot is: the origin's kind, or an estimate.
   IntensityKind KindOf(const Sample<GramsPerKwh>& slot) const {
@@ -60,9 +67,13 @@ struct IntensitySeries {
   }
 };
 
+// The slots, and those of the band, that touch [from, to), whole.
+IntensitySeries Touching(const IntensitySeries& series, TimePoint from, TimePoint to);
+
 struct IntensityReading {
   IntensityOrigin origin;
   Sample<GramsPerKwh> slot;
+  std::optional<TimePoint> fetched_at{};  // as of a series
 };
 
 }  // namespace lowtide

@@ -36,17 +36,17 @@ Result<MaxCarbonIntensity> ParseMaxCarbonIntensity(std::string_view text) {
 Result<MaximumIntensity> MaximumOver(const Source& source, TimePoint now, Seconds window) {
   const TimePoint from = now - ToMilliseconds(window);
   // The end is one tick past `now`, so that a slot starting just now counts.
-  LOWTIDE_TRY(const IntensitySeries known,
-              source.History(from, now + std::chrono::milliseconds(1), now));
+  LOWTIDE_TRY(const Series<GramsPerKwh> known,
+              KnownHistory(source, from, from, now + std::chrono::milliseconds(1), now));
   const auto highest =
-      std::ranges::max_element(known.slots, {}, [](const auto& slot) { return slot.value; });
-  if (highest == known.slots.end()) {
+      std::ranges::max_element(known, {}, [](const auto& slot) { return slot.value; });
+  if (highest == known.end()) {
     return Fail(Code::kUnavailable,
                 fmt::format("{}: no intensity is known between {} and {}, so their maximum is not; "
                             "give --max-carbon-intensity as a number",
                             source.Origin().source, FormatTime(from), FormatTime(now)));
   }
-  return MaximumIntensity{highest->value, highest->from, MeanOver(known.slots, from, now).coverage};
+  return MaximumIntensity{highest->value, highest->from, MeanOver(known, from, now).coverage};
 }
 
 Result<MaximumIntensity> Resolve(const MaxCarbonIntensity& maximum, const Source& source,

@@ -51,6 +51,9 @@ IntensitySeries ProviderSource::ToSeries(What what, const std::vector<CachedSlot
   IntensitySeries out{origin_, {}, {}};
   if (what == What::kForecast) out.origin.kind = IntensityKind::kForecast;
   for (const CachedSlot& slot : slots) {
+    if (!out.fetched_at || *out.fetched_at < slot.fetched_at) out.fetched_at = slot.fetched_at;
+    if (slot.issued_at)
+      out.issued_at = std::max(out.issued_at.value_or(*slot.issued_at), *slot.issued_at);
     // Of two that overlap the later one begins where the earlier one ends.
     const TimePoint from = out.slots.empty() ? slot.from : std::max(slot.from, out.slots.back().to);
     if (from >= slot.to) continue;
@@ -127,13 +130,25 @@ Result<IntensitySeries> ProviderSource::Ask(What what, TimePoint from, TimePoint
   return ToSeries(what, slots);
 }
 
+TimePoint ProviderSource::AskFrom(TimePoint from, TimePoint now) const {
+  const TimePoint settled = now - ToMilliseconds(freshness_.settled_after);
+  if (cache_ == nullptr || from >= settled) return from;
+  const auto at = cache_->AskedAt(SeriesOf(What::kHistory), from, settled);
+  return at && *at && **at <= now ? settled : from;
+}
+
 Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, TimePoint now) const {
   // Nothing that starts later is known now.
   to = std::min(to, now + std::chrono::milliseconds(1));
   if (from >= to) return IntensitySeries{origin_, {}, {}};
   auto series = Fresh(What::kHistory, from, std::min(to, now), now);
   if (!series) {
-    LOWTIDE_TRY(series, Ask(What::kHistory, from, to, now));
+    const TimePoint ask_from = AskFrom(from, now);
+    LOWTIDE_TRY(series, Ask(What::kHistory, ask_from, to, now));
+    if (ask_from > from) {
+      LOWTIDE_TRY(const auto slots, cache_->Slots(SeriesOf(What::kHistory), from, to, now));
+      series = ToSeries(What::kHistory, slots);
+    }
   }
   std::erase_if(series->slots, [&](const auto& s) { return s.to <= from || s.from >= to; });
   return *std::move(series);
@@ -142,7 +157,7 @@ Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, Ti
 Result<IntensityReading> ProviderSource::Latest(TimePoint now) const {
   LOWTIDE_TRY(const IntensitySeries series, History(now - std::chrono::hours(1), now, now));
   if (const auto* slot = SlotAt(series.slots, now)) {
-    IntensityReading reading{series.origin, *slot};
+    IntensityReading reading{series.origin, *slot, series.fetched_at};
     reading.origin.kind = series.KindOf(*slot);
     return reading;
   }

@@ -54,6 +54,8 @@ class ProviderSource final : public Source {
   std::optional<IntensitySeries> Fresh(What what, TimePoint from, TimePoint to,
                                        TimePoint now) const;
   Result<IntensitySeries> Ask(What what, TimePoint from, TimePoint to, TimePoint now) const;
+  // Where to ask from for [from, ...): what has settled is kept already.
+  TimePoint AskFrom(TimePoint from, TimePoint now) const;
   IntensitySeries ToSeries(What what, const std::vector<CachedSlot>& slots) const;
 
   std::unique_ptr<Provider> provider_;

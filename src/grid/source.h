@@ -42,4 +42,9 @@ class Source {
   virtual std::vector<std::string> TakeNotices() const { return {}; }
 };
 
+// What is known of [from, to) at `now`: what the source says of [asked_from, to) when asked, and
+// before that what is kept. Errors: the source's, where nothing is kept either.
+Result<Series<GramsPerKwh>> KnownHistory(const Source& source, TimePoint from, TimePoint asked_from,
+                                         TimePoint to, TimePoint now);
+
 }  // namespace lowtide

@@ -32,7 +32,7 @@ class Reasons {
 
 Result<std::unique_ptr<SourceChain>> SourceChain::Make(std::vector<ChainLink> links,
                                                        ChainOptions options) {
-  std::vector<std::string> notices;
+  std::vector<std::string> notices = std::exchange(options.notices, {});
   if (!options.signal && !links.empty()) options.signal = links.front().source->Origin().signal;
   std::vector<ChainLink> kept;
   for (ChainLink& link : links) {
@@ -48,9 +48,9 @@ Result<std::unique_ptr<SourceChain>> SourceChain::Make(std::vector<ChainLink> li
   }
   if (kept.empty()) {
     return Fail(Code::kInvalidArgument,
-                notices.empty() ? "a chain of sources needs at least one" : notices.front());
+                notices.empty() ? "a chain of sources needs at least one" : notices.back());
   }
-  std::unique_ptr<SourceChain> chain(new SourceChain(std::move(kept), options));
+  std::unique_ptr<SourceChain> chain(new SourceChain(std::move(kept), std::move(options)));
   chain->notices_ = std::move(notices);
   return chain;
 }
@@ -130,7 +130,7 @@ Result<IntensityReading> SourceChain::Latest(TimePoint now) const {
       if (link.stand_in) continue;
       const auto kept = link.source->Kept(now - ToMilliseconds(options_.kept_age), now, now);
       if (!kept || kept->slots.empty()) continue;
-      IntensityReading reading{kept->origin, kept->slots.back()};
+      IntensityReading reading{kept->origin, kept->slots.back(), kept->fetched_at};
       reading.origin.kind = kept->KindOf(reading.slot);
       NoteAnswer("carbon intensity", fmt::format("what {} has said before", link.name),
                  reasons.Text());

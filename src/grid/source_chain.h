@@ -26,6 +26,8 @@ struct ChainOptions {
   std::optional<Signal> signal;
   // What is kept counts as history up to this age of its last slot.
   Seconds kept_age{24 * 3600.0};
+  // Told before the chain's own: what was found while it was put together.
+  std::vector<std::string> notices{};
 };
 
 // Thread-safe. Errors: the first link's, with every other link's reason behind it.
@@ -50,7 +52,7 @@ class SourceChain final : public Source {
 
  private:
   SourceChain(std::vector<ChainLink> links, ChainOptions options)
-      : links_(std::move(links)), options_(options) {}
+      : links_(std::move(links)), options_(std::move(options)) {}
 
   // Remembers who answers now; a change is a notice.
   void NoteAnswer(const std::string& purpose, const std::string& who, const std::string& why) const;

@@ -88,7 +88,10 @@ void Ledger::Book(std::size_t component, Joules energy, TimePoint from, TimePoin
     gpu_energy_ += energy;
     gpu_known_ = true;
   }
-  const auto intensity = feed_.Over(grid_.ToGrid(from), grid_.ToGrid(to));
+  // Nothing was used before the run began: the two clocks are read one after the other, and what
+  // lies between shifts a first interval by a moment, to where no intensity was asked for.
+  const auto intensity =
+      feed_.Over(std::max(grid_.ToGrid(from), grid_.grid_start), grid_.ToGrid(to));
   const Joules known = intensity.mean ? energy * intensity.coverage : Joules(0);
   const Joules unknown = energy - known;
   totals_.energy_without_intensity += unknown;

@@ -213,6 +213,9 @@ void Session::Tick() {
   if (auto problem = feed_->TakeProblem()) {
     Event("warning", "carbon intensity: " + *std::move(problem));
   }
+  if (parts_.source != nullptr) {
+    for (std::string& notice : parts_.source->TakeNotices()) Event("warning", std::move(notice));
+  }
   steering_->Step(ControlNow());
   CollectFromSteering();
 }
