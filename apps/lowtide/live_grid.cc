@@ -26,6 +26,11 @@ constexpr std::string_view kYearly = "yearly";
 // Of one question with all its attempts: somebody waits for it, or the next source could answer.
 constexpr Seconds kPatience{20};
 
+// More than a forecast learns from (forecast/learned_forecast.h); forecasts for a look back at
+// them.
+constexpr auto kKeptHistory = std::chrono::days(5 * 366);
+constexpr auto kKeptForecasts = std::chrono::days(60);
+
 // For pauses between attempts, so that many who were refused together do not come back together.
 std::function<double()> Random() {
   struct Shared {
@@ -193,6 +198,9 @@ Result<std::unique_ptr<LiveGrid>> LiveGrid::Open(const LiveGridRequest& request,
   auto cache = IntensityCache::Open(StorePath());
   if (cache) {
     grid->cache_ = *std::move(cache);
+    const TimePoint now = clock.Now();
+    // What could not be pruned is pruned another time.
+    static_cast<void>(grid->cache_->Prune(now - kKeptHistory, now - kKeptForecasts));
   } else {
     grid->remarks_.push_back("intensities are not kept: " + cache.error().message);
   }
