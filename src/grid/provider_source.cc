@@ -200,6 +200,28 @@ Result<IntensitySeries> ProviderSource::Forecast(TimePoint from, TimePoint to,
   return Ask(What::kForecast, from, to, now);
 }
 
+Result<std::vector<IntensitySeries>> ProviderSource::IssuedForecasts(TimePoint from, TimePoint to,
+                                                                     TimePoint now) const {
+  std::vector<IntensitySeries> out;
+  const auto answers = provider_->PastForecasts(zone_, from, to, now);
+  if (answers) {
+    for (const ProviderAnswer& answer : *answers) {
+      out.push_back(ToSeries(What::kForecast, ToSlots(answer, now)));
+    }
+    return out;
+  }
+  if (answers.error().code != Code::kUnimplemented) return std::unexpected(answers.error());
+  if (cache_ == nullptr) return out;
+  const CachedSeries series = SeriesOf(What::kForecast);
+  LOWTIDE_TRY(const auto issues, cache_->Issues(series, from, to));
+  for (const TimePoint issued : issues) {
+    constexpr auto kFarthest = std::chrono::days(14);
+    LOWTIDE_TRY(const auto slots, cache_->Slots(series, issued, issued + kFarthest, issued));
+    out.push_back(ToSeries(What::kForecast, slots));
+  }
+  return out;
+}
+
 Result<IntensitySeries> ProviderSource::Kept(TimePoint from, TimePoint to, TimePoint now) const {
   if (cache_ == nullptr) return IntensitySeries{origin_, {}, {}};
   LOWTIDE_TRY(const auto slots, cache_->Slots(SeriesOf(What::kHistory), from, to, now));

@@ -45,6 +45,11 @@ class ProviderSource final : public Source {
   Result<IntensityReading> Latest(TimePoint now) const override;
   Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const override;
 
+  // The forecasts issued in [from, to), oldest first, each as it was issued: those the provider
+  // keeps, or, where it keeps none, those it has given here. Errors: the provider's.
+  Result<std::vector<IntensitySeries>> IssuedForecasts(TimePoint from, TimePoint to,
+                                                       TimePoint now) const;
+
   // What is kept of the history, however old; asks nobody.
   Result<IntensitySeries> Kept(TimePoint from, TimePoint to, TimePoint now) const override;
   // The provider's remarks since the last call.

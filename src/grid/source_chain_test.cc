@@ -96,6 +96,25 @@ TEST_F(SourceTest, TheLastHoursAreAskedForWithoutTheMonthsBeforeThem) {
   EXPECT_EQ(MeanOver(later->slots, H(-2376), H(24)).coverage, 1);
 }
 
+TEST_F(SourceTest, ForecastsAreKeptAsTheyWereIssued) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  for (const double level : {100.0, 200.0, 300.0}) {
+    provider->value = [=](TimePoint) { return level; };
+    ASSERT_TRUE(
+        source->Forecast(clock_.Now(), clock_.Now() + std::chrono::hours(24), clock_.Now()));
+    clock_.Advance(Seconds(3600));
+  }
+  const auto issued = source->IssuedForecasts(H(0.5), H(3), clock_.Now());
+  ASSERT_TRUE(issued);
+  ASSERT_THAT(*issued, SizeIs(2));
+  EXPECT_EQ(issued->front().issued_at, H(1));
+  EXPECT_EQ(issued->front().origin.kind, IntensityKind::kForecast);
+  EXPECT_EQ(issued->front().slots.front().value, GramsPerKwh(200));
+  EXPECT_EQ(issued->back().issued_at, H(2));
+  EXPECT_EQ(issued->back().slots.back().value, GramsPerKwh(300));
+}
+
 TEST_F(SourceTest, AGapIsAskedForOnceAndStaysAGap) {
   TestProvider* provider = nullptr;
   const auto source = Make("a", provider);
