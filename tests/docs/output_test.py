@@ -27,6 +27,7 @@ MASKS = [
     (r"\b\d\d:\d\d\b", "TIME"),
     (r"less than a minute|(?<![\w.])\d+ (?:min|h|days)\b(?! +\d|:)", "AGE"),
     (r"(?<![\w:.])\d+(?:\.\d+)?(?![\w.])", "N"),
+    (r", over for AGE", ""),
     (r" +", " "),
 ]
 
