@@ -21,7 +21,7 @@ PAGES = {"docs/tutorials/which-carbon-number.md": 8, "README.md": 1}  # and how 
 FENCE = re.compile(
     r"^```\n(\$ [^\n]*\blowtide (?:intensity|forecast) .*?)^```", re.MULTILINE | re.DOTALL
 )
-CHART = re.compile(r"\s+(\d+ )?┤|\s+\d\d-\d\d \d\d:\d\d ")
+CHART = re.compile(r"\s+(\d+ )?┤|\s+\d\d-\d\d \d\d:\d\d(\s|$)")
 MASKS = [
     (r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?", "TIME"),
     (r"\b\d\d:\d\d\b", "TIME"),
@@ -29,6 +29,7 @@ MASKS = [
     (r"(?<![\w:.])\d+(?:\.\d+)?(?![\w.])", "N"),
     (r", over for AGE", ""),
     (r" +", " "),
+    (r"(?m)^( TIME N N N) N to N$", r"\1"),  # a day of an hour or less may have no band
 ]
 
 
