@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace lowtide {
 namespace {
@@ -19,6 +20,13 @@ constexpr std::size_t kReferenceWidth = 47;
 constexpr std::size_t kWeatherWidth = 7;
 constexpr std::size_t kKnots = 4;
 constexpr std::size_t kExtendedWidth = kKnots + 4;
+constexpr std::size_t kKindWidth = 5;
+constexpr std::size_t kTotalWidth = 6;
+// Of a kind's share: one that varies less tells nothing, and costs as much as the others.
+constexpr double kLeastDeviation = 0.004;
+constexpr std::size_t kMaxKinds = 10;
+// Of the usual sum: none is taken for smaller, lest shares know no bounds.
+constexpr double kLeastTotal = 0.01;
 // A variable is a handful of pairs with the others; more would cost more than they tell.
 constexpr std::size_t kMaxPaired = 4;
 
@@ -44,10 +52,9 @@ std::size_t PairsOf(std::size_t variables) {
 
 }  // namespace
 
-FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather, FeatureSet set,
-                           std::size_t learn_until)
-    : start_(intensity.start), set_(set) {
-  const auto& values = intensity.values;
+FeatureTable::FeatureTable(const FeatureInputs& inputs, FeatureSet set, std::size_t learn_until)
+    : start_(inputs.intensity->start), set_(set) {
+  const auto& values = inputs.intensity->values;
   const auto first = std::ranges::find_if(values, [](const auto& v) { return v.has_value(); });
   const double stand_in = first == values.end() ? 1.0 : **first;
   log_.reserve(values.size());
@@ -68,6 +75,11 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
                                  : SeasonOf(first_day_ + days(static_cast<int>(k))));
   }
   width_ = kReferenceWidth;
+  if (inputs.mix != nullptr && inputs.mix->Hours() > 0 && set == FeatureSet::kExtended) {
+    AddMix(*inputs.mix, learn_until);
+    width_ += kKindWidth * kinds_.size() + kTotalWidth;
+  }
+  const Weather* weather = inputs.weather;
   if (weather == nullptr || weather->Hours() == 0) return;
   weather_shift_ = (start_ - weather->start) / hours(1);
   for (const auto& column : weather->columns) AddVariable(column, learn_until);
@@ -75,6 +87,63 @@ FeatureTable::FeatureTable(const HourlySeries& intensity, const Weather* weather
   if (set_ == FeatureSet::kExtended) {
     width_ += kExtendedWidth * variables_.size() + PairsOf(variables_.size());
   }
+}
+
+void FeatureTable::AddMix(const GenerationMix& mix, std::size_t learn_until) {
+  const std::size_t hours_known = log_.size();
+  const std::int64_t shift = (start_ - mix.start) / hours(1);
+  const auto last = static_cast<std::int64_t>(mix.Hours()) - 1;
+  const auto row = [&](std::size_t hour) {
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(hour) + shift, 0, last));
+  };
+  std::vector<double> sums(hours_known);
+  for (std::size_t h = 0; h < hours_known; ++h) {
+    for (const auto& column : mix.columns) sums[h] += column[row(h)];
+  }
+  learn_until = std::clamp<std::size_t>(learn_until, 1, hours_known);
+  const auto n = static_cast<double>(learn_until);
+  const double usual = std::max(
+      std::accumulate(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(learn_until), 0.0) /
+          n,
+      1e-9);
+  for (double& sum : sums) sum = std::max(sum, kLeastTotal * usual);
+  for (const auto& column : mix.columns) {
+    Kind kind;
+    double mean = 0;
+    double squares = 0;
+    for (std::size_t h = 0; h < hours_known; ++h) {
+      const double value = column[row(h)];
+      kind.share.values.push_back(value / sums[h]);
+      kind.generation.push_back(value / usual);
+      if (h >= learn_until) continue;
+      mean += kind.share.values[h] / n;
+      squares += kind.share.values[h] * kind.share.values[h] / n;
+    }
+    if (squares - mean * mean < kLeastDeviation * kLeastDeviation) continue;
+    if (kinds_.size() == kMaxKinds) break;
+    kind.share.sums = SumsOf(kind.share.values);
+    kinds_.push_back(std::move(kind));
+  }
+  for (const double sum : sums) total_.values.push_back(std::log(sum / usual));
+  total_.sums = SumsOf(total_.values);
+}
+
+double* FeatureTable::FillMix(std::size_t issue, std::size_t lead, double* out) const {
+  const std::size_t tau = issue + lead;
+  const std::size_t week_before = tau - 168 * (lead / 168 + 1);
+  for (const Kind& kind : kinds_) {
+    *out++ = kind.share.values[issue - 1];
+    *out++ = kind.share.Mean(issue - 6, issue);
+    *out++ = kind.share.Mean(issue - 168, issue);
+    *out++ = kind.share.values[week_before];
+    *out++ = kind.generation[issue - 1];
+  }
+  *out++ = total_.values[issue - 1];
+  for (const std::size_t window : {24, 168, 672}) *out++ = total_.Mean(issue - window, issue);
+  *out++ = total_.values[tau - 24 * (lead / 24 + 1)];
+  *out++ = total_.values[week_before];
+  return out;
 }
 
 void FeatureTable::AddVariable(const std::vector<double>& values, std::size_t learn_until) {
@@ -162,6 +231,7 @@ void FeatureTable::Fill(std::size_t issue, std::size_t lead, std::span<double> o
   *p++ = mean(kWeek);
   *p++ = mean(kFourWeeks);
   p = FillCalendar(tau, p);
+  if (!total_.values.empty()) p = FillMix(issue, lead, p);
   const auto i = static_cast<std::int64_t>(issue);
   const auto l = static_cast<std::int64_t>(lead);
   for (const Variable& variable : variables_) p = FillWeather(variable, i, l, p);

@@ -18,6 +18,13 @@
 // pair of variables at tau. Wind farms answer to the cube of the wind up to a limit, demand to heat
 // and cold, so the reference's straight lines and parabolas leave something over. And where less
 // than a year can be learned from, the terms of the season are 0: they would carry on a trend.
+//
+// The mix of power stations (kExtended) adds, with s(t) the share that a kind of station has of
+// what all fed in, for each kind whose share varies: s[issue-1], the means of s over the last 6 and
+// 168 h, s[tau-168] (as above where the lead is longer), and what it fed in at issue-1. Of the
+// logarithm of the sum of all kinds: its last value, its means over the last 24, 168 and 672 h, and
+// its values at tau-24k0 and tau-168. One intensity may come of a calm night or of a sunny noon;
+// the mix tells which, and how it goes on. Nothing of the mix from `issue` on is read.
 #pragma once
 
 #include <array>
@@ -38,14 +45,20 @@ inline constexpr std::size_t kMaxLead = std::size_t{14} * 24;
 
 enum class FeatureSet : std::uint8_t { kReference, kExtended };
 
+// What forecasts learn from. `intensity` must have a known hour; the others may be null.
+struct FeatureInputs {
+  const HourlySeries* intensity = nullptr;
+  const Weather* weather = nullptr;
+  const GenerationMix* mix = nullptr;  // not looked at by kReference
+};
+
 class FeatureTable {
  public:
-  // `intensity` must have a known hour. Gaps take the same hour of the day before (the first known
-  // value where there is none); they are no targets. `weather` may be null; it is taken as it is,
-  // over the hours that it covers. `learn_until` (an hour) bounds what the quantiles see and says
-  // how long the history is.
-  FeatureTable(const HourlySeries& intensity, const Weather* weather, FeatureSet set,
-               std::size_t learn_until);
+  // Gaps of the intensity take the same hour of the day before (the first known value where there
+  // is none); they are no targets. Weather and mix are taken as they are, over the hours that they
+  // cover. `learn_until` (an hour) bounds what quantiles and spreads see and says how long the
+  // history is.
+  FeatureTable(const FeatureInputs& inputs, FeatureSet set, std::size_t learn_until);
 
   std::size_t Width() const { return width_; }
   std::size_t Hours() const { return log_.size(); }
@@ -66,6 +79,24 @@ class FeatureTable {
     double offset = 0;  // what the curved terms are centred on
   };
 
+  // A sequence over the hours of the intensity, and what came before each hour in sum.
+  struct Track {
+    std::vector<double> values;
+    std::vector<double> sums;
+
+    double Mean(std::size_t from, std::size_t to) const {
+      return (sums[to] - sums[from]) / static_cast<double>(to - from);
+    }
+  };
+
+  // A kind of power stations.
+  struct Kind {
+    Track share;
+    std::vector<double> generation;  // in shares of the usual sum of all kinds
+  };
+
+  void AddMix(const GenerationMix& mix, std::size_t learn_until);
+  double* FillMix(std::size_t issue, std::size_t lead, double* out) const;
   void AddVariable(const std::vector<double>& values, std::size_t learn_until);
   // Of the variable at an hour of the intensity series, clipped to the weather's hours.
   double At(const Variable& variable, std::int64_t hour) const;
@@ -82,6 +113,8 @@ class FeatureTable {
   std::vector<double> log_sums_;
   std::vector<std::uint8_t> known_;
   std::vector<Variable> variables_;
+  std::vector<Kind> kinds_;
+  Track total_;  // logarithm of the sum of all kinds; empty without a mix
   std::chrono::sys_days first_day_;
   std::vector<std::array<double, 4>> seasons_;  // by day
   std::int64_t weather_shift_ = 0;              // index into the weather = hour + shift

@@ -66,17 +66,27 @@ Status Check(const HourlyRequest& request) {
   return {};
 }
 
-// Weather that ends before the targets, or begins after learning has, would be made up.
-Status CheckWeather(const HourlyRequest& request) {
-  if (request.weather == nullptr || !Learns(request.method) || request.issues.empty()) return {};
+// Those that end too early, or begin after learning has, would be made up.
+Status CheckCovers(const HourlyColumns& given, const char* what, TimePoint from,
+                   std::size_t count) {
+  const TimePoint end = given.start + hours(static_cast<std::int64_t>(given.Hours()));
+  if (given.start <= from && end >= from + hours(static_cast<std::int64_t>(count))) return {};
+  return Fail(Code::kUnavailable, fmt::format("the {} covers {}, but {} is needed", what,
+                                              Span(given.start, given.Hours()), Span(from, count)));
+}
+
+// Weather is needed at the hours that are forecast, the mix before them only.
+Status CheckInputs(const HourlyRequest& request) {
+  if (request.issues.empty()) return {};
   const TimePoint from = request.intensity->start;
-  const std::size_t count = request.issues.back() + request.horizon;
-  const Weather& weather = *request.weather;
-  const TimePoint end = weather.start + hours(static_cast<std::int64_t>(weather.Hours()));
-  if (weather.start <= from && end >= from + hours(static_cast<std::int64_t>(count))) return {};
-  return Fail(Code::kUnavailable,
-              fmt::format("the weather covers {}, but {} is needed",
-                          Span(weather.start, weather.Hours()), Span(from, count)));
+  const std::size_t last = request.issues.back();
+  if (request.weather != nullptr && Learns(request.method)) {
+    LOWTIDE_TRY_STATUS(CheckCovers(*request.weather, "weather", from, last + request.horizon));
+  }
+  if (request.mix != nullptr && request.method == ForecastMethod::kBlend) {
+    LOWTIDE_TRY_STATUS(CheckCovers(*request.mix, "generation mix", from, last));
+  }
+  return {};
 }
 
 ForecastTable Repeated(const FeatureTable& table, std::size_t period,
@@ -206,11 +216,11 @@ std::size_t HoursNeeded(ForecastMethod method, std::size_t horizon) {
 
 Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) {
   LOWTIDE_TRY_STATUS(Check(request));
-  LOWTIDE_TRY_STATUS(CheckWeather(request));
+  LOWTIDE_TRY_STATUS(CheckInputs(request));
   std::vector<HourlyForecast> out;
   if (request.issues.empty()) return out;
   const FeatureTable table(
-      *request.intensity, Learns(request.method) ? request.weather : nullptr,
+      {request.intensity, Learns(request.method) ? request.weather : nullptr, request.mix},
       request.method == ForecastMethod::kBlend ? FeatureSet::kExtended : FeatureSet::kReference,
       request.train_until);
   std::map<std::size_t, std::vector<std::size_t>> by_hour;

@@ -31,7 +31,8 @@ inline constexpr std::size_t kMaxHorizon = kMaxLead;
 
 struct HourlyRequest {
   const HourlySeries* intensity = nullptr;
-  const Weather* weather = nullptr;  // for ridge and blend; null: without
+  const Weather* weather = nullptr;    // for ridge and blend; null: without
+  const GenerationMix* mix = nullptr;  // for blend; null: without
   ForecastMethod method = ForecastMethod::kBlend;
   // Hours below it may be learned from at first. Ridge never learns again; blend does every week
   // from here on, each time from what was known by then.
@@ -50,10 +51,10 @@ struct HourlyForecast {
   std::vector<double> high;
 };
 
-// A forecast per issue, which depends on nothing of the intensity from that issue on. Intensities
-// below 1 g/kWh are taken for 1. Errors: kInvalidArgument for a horizon outside 1..kMaxHorizon or
-// issues out of order; kUnavailable when the history is shorter than HoursNeeded or the weather
-// does not cover it, naming what is there and what is needed.
+// A forecast per issue, which depends on nothing of the intensity or the mix from that issue on.
+// Intensities below 1 g/kWh are taken for 1. Errors: kInvalidArgument for a horizon outside
+// 1..kMaxHorizon or issues out of order; kUnavailable when the history is shorter than HoursNeeded
+// or the weather or the mix does not cover it, naming what is there and what is needed.
 Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request);
 
 }  // namespace lowtide

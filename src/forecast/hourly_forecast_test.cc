@@ -41,7 +41,7 @@ HourlySeries Wandering(std::size_t days, unsigned seed = 1) {
 Weather WeatherOf(std::size_t hours, unsigned seed = 2) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 1);
-  Weather weather{kStart, {"wind", "temperature"}, {{}, {}}};
+  Weather weather{{kStart, {"wind", "temperature"}, {{}, {}}}};
   double wind = 0;
   for (std::size_t h = 0; h < hours; ++h) {
     wind = 0.95 * wind + 0.5 * noise(random);

@@ -104,7 +104,7 @@ TEST_F(LearnedForecastTest, ReadingsThatLagAreBridged) {
 }
 
 TEST_F(LearnedForecastTest, WeatherThatDoesNotReachIsLeftOutAndSaidSo) {
-  Weather weather{At("2021-11-01T00:00Z"), {"wind"}, {std::vector<double>(24 * 200, 1.0)}};
+  Weather weather{{At("2021-11-01T00:00Z"), {"wind"}, {std::vector<double>(24 * 200, 1.0)}}};
   const LearnedForecast with(weather);
   const auto forecast = with.Predict(*source_, now_, now_ + 24h, now_);
   ASSERT_TRUE(forecast) << forecast.error().message;
