@@ -143,6 +143,11 @@ Status SetProfiler(const RunFlags& flags, RunConfig& config) {
   auto mode = ParseProfileMode(flags.profile);
   if (!mode) return Annotate(std::move(mode).error(), "--profile");
   config.profile = *mode;
+  if (config.profile == ProfileMode::kForce && config.curve) {
+    return Fail(Code::kInvalidArgument,
+                "--profile force measures the power curve, and --power-curve gives it: leave one "
+                "of them out");
+  }
   config.profiler.wait_steps = flags.wait_steps;
   config.profiler.warmup_steps = flags.warmup_steps;
   config.profiler.profile_steps = flags.profile_steps;
@@ -212,7 +217,8 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
                         "lowtide plan"))
       ->group("Profiling");
   Single(app.add_option("--profile", flags.profile,
-                        "auto: measure the job's power curve when it is not known; off: never"))
+                        "auto: measure the job's power curve when it is not known; force: measure "
+                        "it anew and replace the one that is kept; off: never"))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-wait-steps", flags.wait_steps,
