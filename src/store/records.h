@@ -29,7 +29,7 @@ struct ProcessIdentity {
 // Fixed at the start.
 struct RunRecord {
   std::string run_id;  // 26 characters, sorts by time of start
-  std::string name;    // --name, or the base name of the program
+  std::string name;    // --name, or what DefaultRunName makes of the command
   std::vector<std::string> command;
   std::string working_directory;
   std::string host;
