@@ -166,6 +166,14 @@ struct CurveKey {
   std::string job_name;
   std::int64_t batch_size = 0;  // 0: never said
   int gpus = 1;
+
+  bool operator==(const CurveKey&) const = default;
+};
+
+struct StoredCurve {
+  CurveKey key;
+  TimePoint saved_at;
+  std::vector<CurvePointRecord> points;  // falling limits
 };
 
 }  // namespace lowtide
