@@ -39,7 +39,7 @@ Json SourcesToJson(const ProviderSettingsBook& book) {
 }
 
 void PrintSources(const ProviderSettingsBook& book) {
-  fmt::print("\nSources (no verb asks them yet):\n");
+  fmt::print("\nSources:\n");
   for (const ProviderInfo& info : Providers()) {
     const auto missing = book.WhatIsMissing(info.name);
     fmt::print("  {:<20} {}\n", info.name,

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/log.h"
 #include "environment.h"
 #include "forecast/learned_forecast.h"
 #include "forecast/source_forecast.h"
@@ -94,7 +95,12 @@ Result<Answer> Ask(const Flags& flags) {
     const auto history = source.History(answer.at - ToMilliseconds(*length), answer.at, answer.at);
     if (!history) answer.notices.push_back("--fetch-history: " + history.error().message);
   }
-  LOWTIDE_TRY(answer.series, Predict(flags, source, answer.at, answer.to));
+  auto series = Predict(flags, source, answer.at, answer.to);
+  if (!series) {
+    for (const std::string& notice : source.TakeNotices()) LogWarning(notice);
+    return std::unexpected(std::move(series).error());
+  }
+  answer.series = *std::move(series);
   for (std::string& notice : source.TakeNotices()) answer.notices.push_back(std::move(notice));
   return answer;
 }

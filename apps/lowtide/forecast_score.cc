@@ -14,6 +14,7 @@
 #include "forecast/hourly_forecast.h"
 #include "forecast/score.h"
 #include "grid/trace.h"
+#include "live_grid.h"
 #include "verbs.h"
 
 namespace lowtide::cli {
@@ -22,6 +23,8 @@ namespace {
 // As written; empty: not given.
 struct ScoreFlags {
   std::string trace;
+  std::string source;
+  std::string zone;
   std::string weather;
   std::string train_until;
   std::string from;
@@ -33,9 +36,9 @@ struct ScoreFlags {
 };
 
 struct ScoreReport {
-  std::string trace;
+  std::string trace;    // or the source and zone
   std::string weather;  // empty: without
-  ForecastMethod method = ForecastMethod::kBlend;
+  std::string method;
   TimePoint train_until;
   TimePoint from;
   TimePoint to;
@@ -160,13 +163,68 @@ Result<ScoreReport> MakeScore(const ScoreFlags& flags) {
   watch.Begin(Phase::kPredict);
   report.trace = flags.trace;
   report.weather = flags.weather;
-  report.method = request.method;
+  report.method = MethodName(request.method);
   report.train_until = series.TimeOf(request.train_until);
   report.from = series.TimeOf(from);
   report.to = series.TimeOf(to);
   report.horizon = request.horizon;
   report.score = Score(series, forecasts);
   report.train = watch.Learning();
+  report.predict = watch.Predicting();
+  return report;
+}
+
+Result<TimePoint> TimeOf(const char* option, const std::string& text) {
+  auto time = ParseTime(text);
+  if (!time) return Annotate(std::move(time).error(), option);
+  return time;
+}
+
+// The source's own forecasts, as they were issued.
+Result<ScoreReport> MakeSourceScore(const ScoreFlags& flags) {
+  constexpr std::size_t kMostBetweenIssues = std::size_t{366} * 24;
+  ScoreReport report;
+  RealClock clock;
+  Stopwatch watch;
+  LOWTIDE_TRY(report.horizon, HoursOf("--horizon", flags.horizon, kMaxHorizon));
+  LOWTIDE_TRY(report.issue_every, HoursOf("--issue-every", flags.issue_every, kMostBetweenIssues));
+  LOWTIDE_TRY(report.from, TimeOf("--from", flags.from));
+  LOWTIDE_TRY(report.to, TimeOf("--to", flags.to));
+  const TimePoint now = clock.Now();
+  if (report.from >= report.to || report.to > now) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--from {} and --to {} must come in this order, and not after now",
+                            flags.from, flags.to));
+  }
+  LOWTIDE_TRY(const auto grid, LiveGrid::Open({{flags.source}, std::nullopt, flags.zone}, clock));
+  if (grid->Providers().empty()) {
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--source {}: it gives no forecasts of its own", flags.source));
+  }
+  const ProviderSource& source = *grid->Providers().front();
+  LOWTIDE_TRY(const auto issued, source.IssuedForecasts(report.from, report.to, now));
+  const TimePoint end = std::min<TimePoint>(now, report.to + std::chrono::hours(report.horizon));
+  LOWTIDE_TRY(const auto history, source.History(report.from, end, now));
+  LOWTIDE_TRY(const HourlySeries outcomes, ToHourly(history.slots, report.from, end));
+  std::vector<HourlyForecast> forecasts;
+  for (const IntensitySeries& series : issued) {
+    auto forecast = AsHourlyForecast(series, outcomes, report.horizon);
+    if (!forecast) continue;
+    if (!forecasts.empty() && forecast->issue < forecasts.back().issue + report.issue_every)
+      continue;
+    forecasts.push_back(*std::move(forecast));
+  }
+  if (forecasts.empty()) {
+    return Fail(Code::kNotFound,
+                fmt::format("--source {}: no forecast of {} that it issued from {} to {} is known; "
+                            "those that it gives are kept for 60 days from when they are asked for",
+                            flags.source, grid->ZoneUsed().key, FormatTime(report.from),
+                            FormatTime(report.to)));
+  }
+  report.trace = fmt::format("{}, zone {}", flags.source, grid->ZoneUsed().key);
+  report.method = "source";
+  report.train_until = report.from;
+  report.score = Score(outcomes, forecasts);
   report.predict = watch.Predicting();
   return report;
 }
@@ -179,7 +237,7 @@ std::string ScoreJson(const ScoreReport& report) {
   return DumpJsonPretty(
              Json{{"trace", report.trace},
                   {"weather", report.weather.empty() ? Json(nullptr) : Json(report.weather)},
-                  {"method", std::string(MethodName(report.method))},
+                  {"method", report.method},
                   {"train_until", FormatTime(report.train_until)},
                   {"from", FormatTime(report.from)},
                   {"to", FormatTime(report.to)},
@@ -202,9 +260,9 @@ std::string Percent(const std::optional<double>& value) {
 
 std::string ScoreText(const ScoreReport& report) {
   std::string out =
-      fmt::format("{} of {}{}, issued every {} h from {} to {}\n", MethodName(report.method),
-                  report.trace, report.weather.empty() ? "" : " with " + report.weather,
-                  report.issue_every, FormatTime(report.from), FormatTime(report.to));
+      fmt::format("{} of {}{}, issued every {} h from {} to {}\n", report.method, report.trace,
+                  report.weather.empty() ? "" : " with " + report.weather, report.issue_every,
+                  FormatTime(report.from), FormatTime(report.to));
   out += fmt::format("  {} forecasts of {} h, {} outcomes\n", report.score.windows, report.horizon,
                      report.score.hours);
   out += fmt::format("  mean absolute percentage error  {}\n", Percent(report.score.mape_pct));
@@ -233,8 +291,15 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
   const auto flags = std::make_shared<ScoreFlags>();
   Single(verb->add_option("--trace", flags->trace,
                           "Carbon intensity in g/kWh: CSV with a UTC time in the first column"))
-      ->type_name("FILE[:COLUMN]")
-      ->required();
+      ->type_name("FILE[:COLUMN]");
+  Single(verb->add_option("--source", flags->source,
+                          "Instead of a --trace: the forecasts that this source has issued itself, "
+                          "against what it told later"))
+      ->type_name("NAME")
+      ->excludes("--trace");
+  Single(verb->add_option("--zone", flags->zone, "Zone of the --source"))
+      ->type_name("Z")
+      ->excludes("--trace");
   Single(verb->add_option("--weather", flags->weather,
                           "Hourly weather to learn from as well: CSV with a UTC time in the first "
                           "column (default: none). It is read at the forecast hours too, as a "
@@ -257,7 +322,12 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
       ->capture_default_str();
   verb->add_flag("--json", flags->json, "Print the score as JSON");
   verb->callback([flags, &exit_code] {
-    const auto report = MakeScore(*flags);
+    if (flags->trace.empty() == flags->source.empty()) {
+      exit_code =
+          PrintError({Code::kInvalidArgument, "give a --trace, or a --source with its --zone"});
+      return;
+    }
+    const auto report = flags->source.empty() ? MakeScore(*flags) : MakeSourceScore(*flags);
     if (!report) {
       exit_code = PrintError(report.error());
       return;

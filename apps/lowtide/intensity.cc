@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/log.h"
 #include "environment.h"
 #include "grid/make_source.h"
 #include "intensity_options.h"
@@ -64,6 +65,7 @@ Result<Answer> Ask(const Flags& flags) {
   if (now) {
     answer.now = *std::move(now);
   } else if (answer.past.slots.empty()) {
+    for (const std::string& notice : source.TakeNotices()) LogWarning(notice);
     return std::unexpected(now.error());
   } else {
     answer.why_not = now.error().message;

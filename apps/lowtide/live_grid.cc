@@ -11,7 +11,6 @@
 #include "base/embedded/embedded.h"
 #include "environment.h"
 #include "forecast/kept_forecast_source.h"
-#include "grid/provider_source.h"
 #include "grid/providers/registry.h"
 #include "grid/sources/yearly_source.h"
 #include "provider_settings.h"
@@ -25,6 +24,11 @@ constexpr std::string_view kForecast = "forecast";
 constexpr std::string_view kYearly = "yearly";
 // Of one question with all its attempts: somebody waits for it, or the next source could answer.
 constexpr Seconds kPatience{20};
+
+// More than a forecast learns from (forecast/learned_forecast.h); forecasts for a look back at
+// them.
+constexpr auto kKeptHistory = std::chrono::days(5 * 366);
+constexpr auto kKeptForecasts = std::chrono::days(60);
 
 // For pauses between attempts, so that many who were refused together do not come back together.
 std::function<double()> Random() {
@@ -41,7 +45,7 @@ std::function<double()> Random() {
 
 Status CheckNames(const std::vector<std::string>& names) {
   std::vector<std::string_view> allowed;
-  for (const ProviderInfo& info : Providers()) allowed.push_back(info.name);
+  for (const ProviderInfo& info : lowtide::Providers()) allowed.push_back(info.name);
   allowed.push_back(kForecast);
   allowed.push_back(kYearly);
   for (auto it = names.begin(); it != names.end(); ++it) {
@@ -143,18 +147,20 @@ Status LiveGrid::MakeChain(const LiveGridRequest& request,
     options.signal = providers.front()->Abilities().signal;
   }
   std::vector<ChainLink> links;
-  std::vector<const Source*> giving;
   for (auto& provider : providers) {
     std::string name(provider->Name());
     auto source =
         std::make_unique<ProviderSource>(std::move(provider), zone_, cache_.get(), clock_);
     if (!options.signal || source->Origin().signal == *options.signal)
-      giving.push_back(source.get());
+      providers_.push_back(source.get());
     links.push_back({std::move(name), std::move(source)});
   }
   for (const std::string& name : request.sources) {
-    if (name == kForecast && !giving.empty()) {
-      links.push_back({name, std::make_unique<KeptForecastSource>(giving), true});
+    if (name == kForecast && !providers_.empty()) {
+      links.push_back({name,
+                       std::make_unique<KeptForecastSource>(
+                           std::vector<const Source*>(providers_.begin(), providers_.end())),
+                       true});
     } else if (name == kForecast) {
       remarks_.emplace_back("forecast is passed over: there is no source that it could learn from");
     } else if (name == kYearly) {
@@ -193,6 +199,9 @@ Result<std::unique_ptr<LiveGrid>> LiveGrid::Open(const LiveGridRequest& request,
   auto cache = IntensityCache::Open(StorePath());
   if (cache) {
     grid->cache_ = *std::move(cache);
+    const TimePoint now = clock.Now();
+    // What could not be pruned is pruned another time.
+    static_cast<void>(grid->cache_->Prune(now - kKeptHistory, now - kKeptForecasts));
   } else {
     grid->remarks_.push_back("intensities are not kept: " + cache.error().message);
   }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "grid/background_source.h"
 #include "grid/provider.h"
+#include "grid/provider_source.h"
 #include "grid/providers/generation_mix.h"
 #include "grid/source_chain.h"
 #include "grid/zone_table.h"
@@ -47,6 +48,9 @@ class LiveGrid {
   // Asks when it is asked, and may wait for the network.
   const Source& Chain() const { return *chain_; }
 
+  // The sources of the chain that give data of its signal, in its order.
+  const std::vector<const ProviderSource*>& Providers() const { return providers_; }
+
   // From now on asks on a thread of its own; what it gives never waits. Waits for the first answer,
   // at most `patience`. Once.
   const Source& Watch(const BackgroundOptions& options, Seconds patience);
@@ -70,6 +74,7 @@ class LiveGrid {
   std::unique_ptr<CurlTransport> transport_;
   std::unique_ptr<HttpClient> client_;
   std::unique_ptr<Source> chain_;
+  std::vector<const ProviderSource*> providers_;  // of the chain
   std::unique_ptr<BackgroundSource> background_;
 };
 

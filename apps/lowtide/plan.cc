@@ -175,9 +175,10 @@ Result<int> MakePlan(const PlanFlags& flags) {
   LOWTIDE_TRY(report.policy, PolicyOf(flags, source, start, report.notes));
   if (!WhyNoIntensity(source)) report.origin = source.Origin();
   const TimePoint end = LatestFinish(report.curve, start, duration);
-  LOWTIDE_TRY(const Outlook outlook, grid.live
-                                         ? LiveOutlook(source, start, end, clock.Now(), report)
-                                         : OutlookOf(source, start, end, report.notes));
+  // A job that starts now starts at the second that goes on.
+  const TimePoint now = flags.start.empty() ? start : clock.Now();
+  LOWTIDE_TRY(const Outlook outlook, grid.live ? LiveOutlook(source, start, end, now, report)
+                                               : OutlookOf(source, start, end, report.notes));
   for (std::string& notice : source.TakeNotices()) report.notes.push_back(std::move(notice));
 
   LimitPlanRequest request;

@@ -54,4 +54,25 @@ ForecastScore Score(const HourlySeries& intensity, std::span<const HourlyForecas
   return score;
 }
 
+std::optional<HourlyForecast> AsHourlyForecast(const IntensitySeries& forecast,
+                                               const HourlySeries& intensity, std::size_t horizon) {
+  using std::chrono::hours;
+  if (!forecast.issued_at || forecast.slots.empty()) return std::nullopt;
+  const TimePoint first = std::chrono::ceil<hours>(*forecast.issued_at);
+  if (first < intensity.start || first >= intensity.TimeOf(intensity.values.size())) {
+    return std::nullopt;
+  }
+  const auto hourly =
+      ToHourly(forecast.slots, first, first + hours(static_cast<std::int64_t>(horizon)));
+  if (!hourly) return std::nullopt;
+  HourlyForecast out;
+  out.issue = static_cast<std::size_t>((first - intensity.start) / hours(1));
+  for (const auto& value : hourly->values) {
+    if (!value || out.issue + out.mid.size() == intensity.values.size()) break;
+    out.mid.push_back(*value);
+  }
+  if (out.mid.empty()) return std::nullopt;
+  return out;
+}
+
 }  // namespace lowtide

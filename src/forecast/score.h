@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forecast/hourly_forecast.h"
+#include "grid/intensity.h"
 
 namespace lowtide {
 
@@ -24,5 +25,11 @@ struct ForecastScore {
 
 // Forecasts that reach past the series' end are left out whole.
 ForecastScore Score(const HourlySeries& intensity, std::span<const HourlyForecast> forecasts);
+
+// A source's forecast as Score takes it: the hours from the first whole hour at or after its issue
+// on, `horizon` at most, up to the first that it does not cover and to the series' end. Nothing when
+// it covers none of `intensity`'s hours, or does not say when it was issued.
+std::optional<HourlyForecast> AsHourlyForecast(const IntensitySeries& forecast,
+                                               const HourlySeries& intensity, std::size_t horizon);
 
 }  // namespace lowtide

@@ -53,5 +53,31 @@ TEST(ScoreTest, WindowsPastTheEndAreLeftOut) {
   EXPECT_EQ(Score(series, {}).mape_pct, std::nullopt);
 }
 
+TEST(AsHourlyForecast, BeginsWithTheFirstWholeHourAfterTheIssue) {
+  const TimePoint start = *ParseTime("2026-05-04T00:00:00Z");
+  const HourlySeries outcomes{start, {100.0, 110.0, 120.0, 130.0, std::nullopt}};
+  IntensitySeries forecast;
+  forecast.issued_at = start + std::chrono::minutes(20);
+  for (int half = 0; half < 12; ++half) {
+    const TimePoint from = start + half * std::chrono::minutes(30);
+    if (half == 6) continue;  // half an hour is enough of an hour
+    forecast.slots.push_back({from, from + std::chrono::minutes(30), GramsPerKwh(100.0 + half)});
+  }
+  const auto hourly = AsHourlyForecast(forecast, outcomes, 24);
+  ASSERT_TRUE(hourly);
+  EXPECT_EQ(hourly->issue, 1U);
+  // Up to the end of the outcomes.
+  EXPECT_EQ(hourly->mid, (std::vector<double>{102.5, 104.5, 107, 108.5}));
+  EXPECT_EQ(AsHourlyForecast(forecast, outcomes, 2)->mid.size(), 2U);
+  const auto score = Score(outcomes, std::vector{*hourly});
+  EXPECT_EQ(score.hours, 3U);
+  EXPECT_DOUBLE_EQ(*score.mae, (7.5 + 15.5 + 23) / 3);
+
+  forecast.issued_at = start + std::chrono::hours(9);
+  EXPECT_FALSE(AsHourlyForecast(forecast, outcomes, 24));
+  forecast.issued_at.reset();
+  EXPECT_FALSE(AsHourlyForecast(forecast, outcomes, 24));
+}
+
 }  // namespace
 }  // namespace lowtide

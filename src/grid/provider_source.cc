@@ -137,6 +137,30 @@ TimePoint ProviderSource::AskFrom(TimePoint from, TimePoint now) const {
   return at && *at && **at <= now ? settled : from;
 }
 
+void ProviderSource::WithholdDoubtful(IntensitySeries& series, TimePoint now) const {
+  if (origin_.signal != Signal::kAverage || series.slots.empty() || cache_ == nullptr) return;
+  const auto newest = series.slots.back();
+  // Only what may still be taken back.
+  if (now - newest.to > std::chrono::hours(3)) return;
+  constexpr auto kDay = std::chrono::hours(24);
+  const auto at = [&](TimePoint a, TimePoint b) -> std::optional<GramsPerKwh> {
+    const auto slots = cache_->Slots(SeriesOf(What::kHistory), a, b, now);
+    if (!slots) return std::nullopt;
+    return MeanOver(ToSeries(What::kHistory, *slots).slots, a, b).value;
+  };
+  const auto before = at(newest.from - (newest.to - newest.from), newest.from);
+  const auto day_before = at(newest.from - kDay, newest.to - kDay);
+  if (!IsDoubtful(newest.value, before, day_before)) return;
+  const std::scoped_lock lock(mutex_);
+  if (!doubt_.Withholds(newest.from, newest.value, series.fetched_at.value_or(now))) return;
+  series.slots.pop_back();
+  std::string note =
+      fmt::format("{:.0f} g/kWh for {} is not believed before it is said again: it was {:.0f} {}",
+                  newest.value.v, FormatTime(newest.from), (before ? before : day_before)->v,
+                  before ? "just before" : "a day before");
+  if (std::ranges::find(notices_, note) == notices_.end()) notices_.push_back(std::move(note));
+}
+
 Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, TimePoint now) const {
   // Nothing that starts later is known now.
   to = std::min(to, now + std::chrono::milliseconds(1));
@@ -150,6 +174,7 @@ Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, Ti
       series = ToSeries(What::kHistory, slots);
     }
   }
+  WithholdDoubtful(*series, now);
   std::erase_if(series->slots, [&](const auto& s) { return s.to <= from || s.from >= to; });
   return *std::move(series);
 }
@@ -173,6 +198,28 @@ Result<IntensitySeries> ProviderSource::Forecast(TimePoint from, TimePoint to,
   }
   if (auto series = Fresh(What::kForecast, from, to, now)) return *std::move(series);
   return Ask(What::kForecast, from, to, now);
+}
+
+Result<std::vector<IntensitySeries>> ProviderSource::IssuedForecasts(TimePoint from, TimePoint to,
+                                                                     TimePoint now) const {
+  std::vector<IntensitySeries> out;
+  const auto answers = provider_->PastForecasts(zone_, from, to, now);
+  if (answers) {
+    for (const ProviderAnswer& answer : *answers) {
+      out.push_back(ToSeries(What::kForecast, ToSlots(answer, now)));
+    }
+    return out;
+  }
+  if (answers.error().code != Code::kUnimplemented) return std::unexpected(answers.error());
+  if (cache_ == nullptr) return out;
+  const CachedSeries series = SeriesOf(What::kForecast);
+  LOWTIDE_TRY(const auto issues, cache_->Issues(series, from, to));
+  for (const TimePoint issued : issues) {
+    constexpr auto kFarthest = std::chrono::days(14);
+    LOWTIDE_TRY(const auto slots, cache_->Slots(series, issued, issued + kFarthest, issued));
+    out.push_back(ToSeries(What::kForecast, slots));
+  }
+  return out;
 }
 
 Result<IntensitySeries> ProviderSource::Kept(TimePoint from, TimePoint to, TimePoint now) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "grid/plausibility.h"
 #include "grid/provider.h"
 #include "grid/source.h"
 #include "store/intensity_cache.h"
@@ -37,10 +38,17 @@ class ProviderSource final : public Source {
   // Signal and basis are those of the provider.
   const IntensityOrigin& Origin() const override { return origin_; }
 
-  // From the cache where that is fresh; else the provider is asked. Errors: the provider's.
+  // From the cache where that is fresh; else the provider is asked. A newest value of the average
+  // intensity that is not plausible (grid/plausibility.h) is left out until a later answer says it
+  // again, with a notice. Errors: the provider's.
   Result<IntensitySeries> History(TimePoint from, TimePoint to, TimePoint now) const override;
   Result<IntensityReading> Latest(TimePoint now) const override;
   Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const override;
+
+  // The forecasts issued in [from, to), oldest first, each as it was issued: those the provider
+  // keeps, or, where it keeps none, those it has given here. Errors: the provider's.
+  Result<std::vector<IntensitySeries>> IssuedForecasts(TimePoint from, TimePoint to,
+                                                       TimePoint now) const;
 
   // What is kept of the history, however old; asks nobody.
   Result<IntensitySeries> Kept(TimePoint from, TimePoint to, TimePoint now) const override;
@@ -56,6 +64,7 @@ class ProviderSource final : public Source {
   Result<IntensitySeries> Ask(What what, TimePoint from, TimePoint to, TimePoint now) const;
   // Where to ask from for [from, ...): what has settled is kept already.
   TimePoint AskFrom(TimePoint from, TimePoint now) const;
+  void WithholdDoubtful(IntensitySeries& series, TimePoint now) const;
   IntensitySeries ToSeries(What what, const std::vector<CachedSlot>& slots) const;
 
   std::unique_ptr<Provider> provider_;
@@ -72,6 +81,7 @@ class ProviderSource final : public Source {
     Error error;
   };
   mutable std::optional<Failure> failures_[2];  // by What
+  mutable NewestDoubt doubt_;
 };
 
 }  // namespace lowtide

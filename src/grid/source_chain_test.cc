@@ -74,6 +74,47 @@ TEST_F(SourceTest, WhatHasSettledIsNeverAskedForAgain) {
   EXPECT_EQ(provider->asked, 1);
 }
 
+TEST_F(SourceTest, TheLastHoursAreAskedForWithoutTheMonthsBeforeThem) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  provider->value = [](TimePoint t) {
+    return static_cast<double>((t - H(-3000)) / std::chrono::hours(1));
+  };
+  const auto first = source->History(H(-2400), H(0), H(0));
+  ASSERT_TRUE(first);
+  // A day later: the two days that may have been revised, and what is new.
+  std::optional<TimePoint> asked_from;
+  provider->value = [&](TimePoint t) {
+    if (!asked_from) asked_from = t;
+    return static_cast<double>((t - H(-3000)) / std::chrono::hours(1));
+  };
+  const auto later = source->History(H(-2376), H(24), H(24));
+  ASSERT_TRUE(later);
+  // What was asked for a day ago reaches to then; the settled part ends two days before now.
+  EXPECT_EQ(*asked_from, std::chrono::floor<std::chrono::hours>(H(24 - 48)));
+  ASSERT_EQ(later->slots.size(), first->slots.size());
+  EXPECT_EQ(MeanOver(later->slots, H(-2376), H(24)).coverage, 1);
+}
+
+TEST_F(SourceTest, ForecastsAreKeptAsTheyWereIssued) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  for (const double level : {100.0, 200.0, 300.0}) {
+    provider->value = [=](TimePoint) { return level; };
+    ASSERT_TRUE(
+        source->Forecast(clock_.Now(), clock_.Now() + std::chrono::hours(24), clock_.Now()));
+    clock_.Advance(Seconds(3600));
+  }
+  const auto issued = source->IssuedForecasts(H(0.5), H(3), clock_.Now());
+  ASSERT_TRUE(issued);
+  ASSERT_THAT(*issued, SizeIs(2));
+  EXPECT_EQ(issued->front().issued_at, H(1));
+  EXPECT_EQ(issued->front().origin.kind, IntensityKind::kForecast);
+  EXPECT_EQ(issued->front().slots.front().value, GramsPerKwh(200));
+  EXPECT_EQ(issued->back().issued_at, H(2));
+  EXPECT_EQ(issued->back().slots.back().value, GramsPerKwh(300));
+}
+
 TEST_F(SourceTest, AGapIsAskedForOnceAndStaysAGap) {
   TestProvider* provider = nullptr;
   const auto source = Make("a", provider);
@@ -214,6 +255,20 @@ TEST_F(ChainTest, ForecastsFallBackToo) {
   EXPECT_EQ(series->origin.source, "b");
   EXPECT_EQ(series->origin.kind, IntensityKind::kForecast);
   EXPECT_THAT(chain_->TakeNotices(), IsEmpty()) << "having none is no failure";
+}
+
+TEST_F(SourceTest, TheBackgroundAsksOnceForMoreThatIsKept) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  const BackgroundSource background(
+      *source, clock_, {.lookback = Seconds(3600), .kept_lookback = Seconds(240 * 3600)});
+  ASSERT_TRUE(background.WaitForFirst(Seconds(5)));
+  EXPECT_THAT(background.History(H(-240), H(0), H(0))->slots, SizeIs(testing::Le(2)));
+  EXPECT_THAT(background.Kept(H(-240), H(0), H(0))->slots, SizeIs(241));
+  const auto known = KnownHistory(background, H(-240), H(-240), H(0), H(0));
+  ASSERT_TRUE(known);
+  EXPECT_THAT(*known, SizeIs(241));
+  EXPECT_TRUE(IsWellFormed(*known));
 }
 
 TEST_F(ChainTest, TheBackgroundAnswersWithoutAsking) {

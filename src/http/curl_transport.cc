@@ -281,7 +281,7 @@ Result<HttpResponse> CurlTransport::Send(const HttpRequest& request) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.Monotonic()).count();
     if (left <= 0) {
-      return Fail(Code::kDeadlineExceeded, fmt::format("{}: no answer within {}", Describe(request),
+      return Fail(Code::kDeadlineExceeded, fmt::format("{}: no answer within {}", Origin(url),
                                                        FormatDuration(options_.timeout)));
     }
     transfer.response = {};
@@ -295,13 +295,13 @@ Result<HttpResponse> CurlTransport::Send(const HttpRequest& request) {
       return ::curl_easy_perform(curl);
     }();
     if (code != CURLE_OK) {
-      const std::string doing = Describe(request);
       if (transfer.too_large) {
         return Fail(Code::kResourceExhausted, fmt::format("{}: the answer is larger than {} bytes",
-                                                          doing, options_.max_bytes));
+                                                          Describe(request), options_.max_bytes));
       }
+      // The host, and not the question: it would have been the same for any.
       const std::string why = text[0] != '\0' ? text.data() : ::curl_easy_strerror(code);
-      return Fail(CodeOf(code), fmt::format("{}: {}", doing, Excerpt(why, request)));
+      return Fail(CodeOf(code), fmt::format("{}: {}", Origin(url), Excerpt(why, request)));
     }
     long status = 0;
     ::curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

@@ -126,6 +126,24 @@ Result<std::vector<CachedSlot>> IntensityCache::Slots(const CachedSeries& series
   }
 }
 
+Result<std::vector<TimePoint>> IntensityCache::Issues(const CachedSeries& series, TimePoint from,
+                                                      TimePoint to) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<TimePoint> out;
+  LOWTIDE_TRY(const auto key, KeyOf(series));
+  if (!key) return out;
+  LOWTIDE_TRY(
+      auto query,
+      db_->Prepare("SELECT DISTINCT issued_at FROM grid_slots WHERE series = ? AND "
+                   "issued_at > 0 AND issued_at >= ? AND issued_at < ? ORDER BY issued_at"));
+  query.Bind(*key, from, to);
+  while (true) {
+    LOWTIDE_TRY(const bool more, query.Next());
+    if (!more) return out;
+    out.push_back(Time(query.Int(0)));
+  }
+}
+
 Result<std::optional<TimePoint>> IntensityCache::AskedAt(const CachedSeries& series, TimePoint from,
                                                          TimePoint to) {
   const std::scoped_lock lock(mutex_);

@@ -59,6 +59,9 @@ class IntensityCache {
   Result<std::vector<CachedSlot>> Slots(const CachedSeries& series, TimePoint from, TimePoint to,
                                         TimePoint as_of);
 
+  // When the forecasts that are kept were issued, in [from, to), ascending.
+  Result<std::vector<TimePoint>> Issues(const CachedSeries& series, TimePoint from, TimePoint to);
+
   // When the whole of [from, to) was last asked for (the oldest of its parts); nothing when some of
   // it never was. Tells a gap that the provider has from a stretch nobody has asked for.
   Result<std::optional<TimePoint>> AskedAt(const CachedSeries& series, TimePoint from,
