@@ -27,8 +27,8 @@ struct ForecastScore {
 ForecastScore Score(const HourlySeries& intensity, std::span<const HourlyForecast> forecasts);
 
 // A source's forecast as Score takes it: the hours from the first whole hour at or after its issue
-// on, `horizon` at most, up to the first that it does not cover and to the series' end. Nothing when
-// it covers none of `intensity`'s hours, or does not say when it was issued.
+// on, `horizon` at most, up to the first that it does not cover and to the series' end. Nothing
+// when it covers none of `intensity`'s hours, or does not say when it was issued.
 std::optional<HourlyForecast> AsHourlyForecast(const IntensitySeries& forecast,
                                                const HourlySeries& intensity, std::size_t horizon);
 

@@ -169,6 +169,9 @@ void Steering::OnStep(Moment now, int count) {
 }
 
 void Steering::Step(Moment now) {
+  if (guard_) {
+    if (auto message = guard_->KeepWatched()) tell_("warning", *std::move(message));
+  }
   if (!controller_) return;
   controller_->Step(now);
   Collect();

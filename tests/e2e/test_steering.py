@@ -1,9 +1,11 @@
 """Power limits of (fake) GPUs: set, restored, refused, found again after a crash."""
 
 import os
+import pathlib
 import random
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -148,14 +150,56 @@ def test_kill_9_at_ten_random_moments(lowtide, fake_gpus, trainer):
     assert not list((lowtide.state / "limits").glob("*.json"))
 
 
+def watchdogs(lowtide):
+    found = subprocess.run(
+        ["pgrep", "-f", f"restore --watch-fd.*{lowtide.state}"], capture_output=True, text=True
+    )
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def test_a_killed_watchdog_is_started_anew(lowtide, fake_gpus):
+    gpus = fake_gpus(ONE_GPU)
+    process = lowtide.start("run", "--policy", "fixed:150", "--", "sleep", "20", stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: gpus.limits_w() == [150.0])
+    wait_for(lambda: len(watchdogs(lowtide)) == 1)
+    first = watchdogs(lowtide)
+    os.kill(first[0], signal.SIGKILL)
+    wait_for(lambda: watchdogs(lowtide) not in ([], first), seconds=5, what="another watchdog")
+    process.kill()
+    process.wait()
+    wait_for(lambda: gpus.limits_w() == [280.0], seconds=2, what="the limit back")
+    assert "started anew" in process.stderr.read()
+    subprocess.run(["pkill", "-f", "^sleep 20$"])
+
+
+def test_a_killed_run_leaves_no_folder_behind(lowtide):
+    with tempfile.TemporaryDirectory(prefix="lt", dir="/tmp") as folder:  # a short path
+        check_that_no_folder_is_left(lowtide, pathlib.Path(folder))
+
+
+def check_that_no_folder_is_left(lowtide, runtime):
+    lowtide.env["XDG_RUNTIME_DIR"] = str(runtime)
+    process = lowtide.start("run", "--", "sleep", "1", stderr=subprocess.DEVNULL)
+    wait_for(lambda: list(runtime.glob("lowtide-*/marks.sock")))
+    process.kill()
+    process.wait()
+    assert list(runtime.glob("lowtide-*"))
+    live = lowtide.start("run", "--", "sleep", "2", stderr=subprocess.DEVNULL)
+    wait_for(lambda: (runtime / f"lowtide-{os.getuid()}-{live.pid}").exists())
+    assert lowtide.call("run", "--", "true").returncode == 0
+    assert [p.name for p in runtime.iterdir()] == [f"lowtide-{os.getuid()}-{live.pid}"]
+    assert live.wait(timeout=20) == 0
+    assert not list(runtime.iterdir())
+
+
 def test_the_next_start_restores_what_a_power_loss_left(lowtide, fake_gpus):
     gpus = fake_gpus(ONE_GPU)
     process = lowtide.start("run", "--quiet", "--policy", "fixed:150", "--", "sleep", "5")
     wait_for(lambda: gpus.limits_w() == [150.0])
     # The whole machine goes down: nobody is left to restore.
-    watchdogs = subprocess.run(["pgrep", "-f", f"restore --watch-fd.*{lowtide.state}"], capture_output=True, text=True)
-    for pid in watchdogs.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
+    process.send_signal(signal.SIGSTOP)  # or it would start the watchdog anew
+    for pid in watchdogs(lowtide):
+        os.kill(pid, signal.SIGKILL)
     process.kill()
     process.wait()
     time.sleep(0.3)
