@@ -9,7 +9,7 @@ report=${1:-build/demo-report.html}
 
 scripts/setup.sh --minimal
 echo "Building (build/release) ..."
-cmake --preset release -DLOWTIDE_TESTS=OFF >/dev/null
+cmake --preset release -DLOWTIDE_TESTS=OFF -DLOWTIDE_BENCH=OFF >/dev/null
 if ! log=$(cmake --build --preset release --target lowtide 2>&1); then
   tail -n 40 <<<"$log" >&2
   exit 1

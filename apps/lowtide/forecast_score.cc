@@ -297,6 +297,7 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
                           "against what it told later"))
       ->type_name("NAME")
       ->excludes("--trace");
+
   Single(verb->add_option("--zone", flags->zone, "Zone of the --source"))
       ->type_name("Z")
       ->excludes("--trace");
@@ -320,6 +321,9 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
       ->capture_default_str();
   Single(verb->add_option("--method", flags->method, "persistence, weekly, ridge or blend"))
       ->capture_default_str();
+  for (const char* of_traces : {"--weather", "--train-until", "--method"}) {
+    verb->get_option("--source")->excludes(of_traces);
+  }
   verb->add_flag("--json", flags->json, "Print the score as JSON");
   verb->callback([flags, &exit_code] {
     if (flags->trace.empty() == flags->source.empty()) {

@@ -78,21 +78,29 @@ void AddSourceOptions(CLI::App& app, IntensityFlags& flags) {
 
 namespace {
 
+// A zone of the table, by its key in any case or a cloud region in it. Others are countries without
+// a series of their own, or, with a trace, whatever its columns are called.
+Result<std::string> ZoneKey(const IntensityFlags& flags) {
+  if (flags.zone.empty()) return std::string();
+  LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
+  const bool is_region = flags.zone.find(':') != std::string::npos;
+  if (flags.trace.empty() || is_region) {
+    const auto zone = zones.Resolve(flags.zone);
+    if (zone) return zone->key;
+    if (is_region) return Annotate(zone.error(), "--zone");
+  }
+  const auto zone = ParseZone(flags.zone);
+  if (!zone) return Annotate(zone.error(), "--zone");
+  return zone->key;
+}
+
 Result<std::unique_ptr<Source>> MakeFixed(const IntensityFlags& flags) {
   IntensityOptions options;
   std::string blamed = "--zone";
   if (!flags.intensity.empty()) {
     LOWTIDE_TRY(options.constant_g_per_kwh, ParseIntensity(flags.intensity));
   }
-  options.zone = flags.zone;
-  if (flags.zone.find(':') != std::string::npos) {  // a cloud region
-    LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
-    const auto zone = zones.Resolve(flags.zone);
-    if (!zone) return Annotate(zone.error(), "--zone");
-    options.zone = zone->key;
-  } else if (!flags.zone.empty()) {
-    if (const auto zone = ParseZone(flags.zone); !zone) return Annotate(zone.error(), "--zone");
-  }
+  LOWTIDE_TRY(options.zone, ZoneKey(flags));
   if (!flags.trace.empty()) {
     options.trace_argument = flags.trace;
     blamed = "--trace";

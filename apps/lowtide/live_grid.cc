@@ -30,6 +30,18 @@ constexpr Seconds kPatience{20};
 constexpr auto kKeptHistory = std::chrono::days(5 * 366);
 constexpr auto kKeptForecasts = std::chrono::days(60);
 
+// What another server than the provider's own says is kept apart.
+std::string KeptAs(const ProviderSettingsBook& book, const std::string& provider) {
+  const auto shown = book.Shown();
+  const auto endpoint = std::ranges::find_if(
+      shown, [&](const auto& row) { return row.provider == provider && row.key == "endpoint"; });
+  const ProviderInfo* info = FindProvider(provider);
+  if (endpoint == shown.end() || info == nullptr || endpoint->value == info->endpoint) {
+    return provider;
+  }
+  return provider + "@" + endpoint->value;
+}
+
 // For pauses between attempts, so that many who were refused together do not come back together.
 std::function<double()> Random() {
   struct Shared {
@@ -114,8 +126,7 @@ Status LiveGrid::ResolveZone(const std::string& text,
 }
 
 Result<std::vector<std::unique_ptr<Provider>>> LiveGrid::MakeProviders(
-    const LiveGridRequest& request) {
-  LOWTIDE_TRY(const ProviderSettingsBook book, LoadProviderSettings(DefaultSettingsSources()));
+    const LiveGridRequest& request, const ProviderSettingsBook& book) {
   for (std::string& warning : book.Warnings()) remarks_.push_back(std::move(warning));
   std::vector<std::unique_ptr<Provider>> out;
   for (const std::string& name : request.sources) {
@@ -139,7 +150,7 @@ Result<std::vector<std::unique_ptr<Provider>>> LiveGrid::MakeProviders(
   return out;
 }
 
-Status LiveGrid::MakeChain(const LiveGridRequest& request,
+Status LiveGrid::MakeChain(const LiveGridRequest& request, const ProviderSettingsBook& book,
                            std::vector<std::unique_ptr<Provider>> providers) {
   ChainOptions options;
   options.signal = request.signal;
@@ -149,8 +160,8 @@ Status LiveGrid::MakeChain(const LiveGridRequest& request,
   std::vector<ChainLink> links;
   for (auto& provider : providers) {
     std::string name(provider->Name());
-    auto source =
-        std::make_unique<ProviderSource>(std::move(provider), zone_, cache_.get(), clock_);
+    auto source = std::make_unique<ProviderSource>(std::move(provider), zone_, cache_.get(), clock_,
+                                                   Freshness{}, KeptAs(book, name));
     if (!options.signal || source->Origin().signal == *options.signal)
       providers_.push_back(source.get());
     links.push_back({std::move(name), std::move(source)});
@@ -201,7 +212,8 @@ Result<std::unique_ptr<LiveGrid>> LiveGrid::Open(const LiveGridRequest& request,
     grid->cache_ = *std::move(cache);
     const TimePoint now = clock.Now();
     // What could not be pruned is pruned another time.
-    static_cast<void>(grid->cache_->Prune(now - kKeptHistory, now - kKeptForecasts));
+    [[maybe_unused]] const auto pruned =
+        grid->cache_->Prune(now - kKeptHistory, now - kKeptForecasts);
   } else {
     grid->remarks_.push_back("intensities are not kept: " + cache.error().message);
   }
@@ -216,9 +228,10 @@ Result<std::unique_ptr<LiveGrid>> LiveGrid::Open(const LiveGridRequest& request,
   client.stop = grid->stop_.get_token();
   grid->client_ = std::make_unique<HttpClient>(*grid->transport_, clock, Random(), client);
 
-  LOWTIDE_TRY(auto providers, grid->MakeProviders(request));
+  LOWTIDE_TRY(const ProviderSettingsBook book, LoadProviderSettings(DefaultSettingsSources()));
+  LOWTIDE_TRY(auto providers, grid->MakeProviders(request, book));
   LOWTIDE_TRY_STATUS(grid->ResolveZone(request.zone, providers));
-  LOWTIDE_TRY_STATUS(grid->MakeChain(request, std::move(providers)));
+  LOWTIDE_TRY_STATUS(grid->MakeChain(request, book, std::move(providers)));
   return grid;
 }
 

@@ -17,6 +17,7 @@
 #include "grid/zone_table.h"
 #include "http/client.h"
 #include "http/curl_transport.h"
+#include "provider_settings.h"
 #include "store/intensity_cache.h"
 
 namespace lowtide::cli {
@@ -58,10 +59,11 @@ class LiveGrid {
  private:
   explicit LiveGrid(Clock& clock) : clock_(clock) {}
   // Those of the request that can be asked.
-  Result<std::vector<std::unique_ptr<Provider>>> MakeProviders(const LiveGridRequest& request);
+  Result<std::vector<std::unique_ptr<Provider>>> MakeProviders(const LiveGridRequest& request,
+                                                               const ProviderSettingsBook& book);
   Status ResolveZone(const std::string& text,
                      const std::vector<std::unique_ptr<Provider>>& providers);
-  Status MakeChain(const LiveGridRequest& request,
+  Status MakeChain(const LiveGridRequest& request, const ProviderSettingsBook& book,
                    std::vector<std::unique_ptr<Provider>> providers);
 
   Clock& clock_;

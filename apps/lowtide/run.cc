@@ -24,6 +24,7 @@
 #include "run/report_html.h"
 #include "run/report_json.h"
 #include "run/report_text.h"
+#include "run/runtime_folder.h"
 #include "run_flags.h"
 #include "run_output.h"
 #include "verbs.h"
@@ -59,12 +60,13 @@ int BecomeCommand(const std::vector<std::string>& command) {
 }
 
 // A folder for the socket whose path is short enough for one.
-std::filesystem::path RuntimeFolder() {
+std::filesystem::path FolderForSocket() {
   const auto xdg = Environment("XDG_RUNTIME_DIR");
   const bool usable =
       xdg && xdg->starts_with('/') && xdg->size() < 60 && ::access(xdg->c_str(), W_OK | X_OK) == 0;
-  return std::filesystem::path(usable ? *xdg : "/tmp") /
-         fmt::format("lowtide-{}-{}", ::getuid(), ::getpid());
+  const std::filesystem::path parent = usable ? *xdg : "/tmp";
+  RemoveAbandonedFolders(parent, ::getuid());
+  return RuntimeFolder(parent, ::getuid(), ::getpid());
 }
 
 std::unique_ptr<Store> OpenStore(const RunFlags& flags) {
@@ -169,7 +171,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   LOWTIDE_TRY(Machine machine, OpenMachine(clock, MachineOptionsOf(flags)));
   LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, grid.Get()));
   LOWTIDE_TRY_STATUS(CheckGridTime(config, grid, clock.Now()));
-  config.runtime_folder = RuntimeFolder();
+  config.runtime_folder = FolderForSocket();
   for (const std::string& warning : machine.warnings) LogWarning(warning);
   if (!RestoreFromEarlierRuns(machine, config.limits_folder)) machine.driver_hangs = true;
 

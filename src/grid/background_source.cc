@@ -21,8 +21,8 @@ void BackgroundSource::Run(const std::stop_token& stop) {
   NameThisThread("lowtide-grid");
   if (options_.kept_lookback > options_.lookback) {
     // Its answer is found in what is kept; where there is none, the look that follows says why.
-    static_cast<void>(
-        source_.History(start_ - ToMilliseconds(options_.kept_lookback), start_, start_));
+    [[maybe_unused]] const auto kept =
+        source_.History(start_ - ToMilliseconds(options_.kept_lookback), start_, start_);
   }
   while (!stop.stop_requested()) {
     const MonoTime began = clock_.Monotonic();

@@ -40,6 +40,8 @@ class TestProvider final : public Provider {
   std::optional<Error> error;
   // g/kWh of the hour that begins then; nothing: a gap.
   std::function<std::optional<double>(TimePoint)> value = [](TimePoint) { return 100.0; };
+  // The same for forecasts; none: as `value`.
+  std::function<std::optional<double>(TimePoint)> forecast_value;
   // Counted outside too where the provider may be gone before its count is looked at.
   int* asked_outside = nullptr;
   int asked = 0;
@@ -59,7 +61,8 @@ class TestProvider final : public Provider {
     if (kind == IntensityKind::kForecast) answer.issued_at = now;
     for (TimePoint t = std::chrono::floor<std::chrono::hours>(from); t < to;
          t += std::chrono::hours(1)) {
-      if (const auto v = value(t)) {
+      const bool ahead = kind == IntensityKind::kForecast && forecast_value;
+      if (const auto v = ahead ? forecast_value(t) : value(t)) {
         answer.slots.push_back({t, t + std::chrono::hours(1), GramsPerKwh(*v), false});
       }
     }

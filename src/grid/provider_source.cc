@@ -25,12 +25,14 @@ std::vector<CachedSlot> ToSlots(const ProviderAnswer& answer, TimePoint now) {
 }  // namespace
 
 ProviderSource::ProviderSource(std::unique_ptr<Provider> provider, Zone zone, IntensityCache* cache,
-                               Clock& clock, Freshness freshness)
+                               Clock& clock, Freshness freshness, std::string kept_as)
     : provider_(std::move(provider)),
       zone_(std::move(zone)),
       cache_(cache),
       clock_(clock),
-      freshness_(freshness) {
+      freshness_(freshness),
+      kept_as_(std::move(kept_as)) {
+  if (kept_as_.empty()) kept_as_ = provider_->Name();
   const ProviderAbilities abilities = provider_->Abilities();
   if (!freshness_.history_age) {
     freshness_.history_age = std::clamp(abilities.step / 2, kShortestAge, kLongestAge);
@@ -43,7 +45,7 @@ ProviderSource::ProviderSource(std::unique_ptr<Provider> provider, Zone zone, In
 }
 
 CachedSeries ProviderSource::SeriesOf(What what) const {
-  return {std::string(provider_->Name()), zone_.key, std::string(SignalName(origin_.signal)),
+  return {kept_as_, zone_.key, std::string(SignalName(origin_.signal)),
           std::string(BasisName(origin_.basis)), what == What::kForecast};
 }
 
@@ -64,17 +66,16 @@ IntensitySeries ProviderSource::ToSeries(What what, const std::vector<CachedSlot
 }
 
 std::optional<IntensitySeries> ProviderSource::Fresh(What what, TimePoint from, TimePoint to,
-                                                     TimePoint now) const {
+                                                     TimePoint now, Seconds longest_age) const {
   if (cache_ == nullptr) return std::nullopt;
   const CachedSeries series = SeriesOf(what);
   // When [a, b) was asked for; nothing when it was not, or when the clock was wrong then.
   const auto asked = [&](TimePoint a, TimePoint b) -> std::optional<TimePoint> {
     const auto at = cache_->AskedAt(series, a, b);
-    if (!at || !*at || **at > now) return std::nullopt;
-    return **at;
+    if (!at || *at > now) return std::nullopt;
+    return *at;
   };
-  const auto age =
-      ToMilliseconds(what == What::kForecast ? freshness_.forecast_age : *freshness_.history_age);
+  const auto age = ToMilliseconds(longest_age);
   const auto settled_after = ToMilliseconds(freshness_.settled_after);
   if (what == What::kForecast || now - to >= settled_after) {
     const auto at = asked(from, to);
@@ -162,10 +163,15 @@ void ProviderSource::WithholdDoubtful(IntensitySeries& series, TimePoint now) co
 }
 
 Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, TimePoint now) const {
+  return HistoryOfAge(from, to, now, *freshness_.history_age);
+}
+
+Result<IntensitySeries> ProviderSource::HistoryOfAge(TimePoint from, TimePoint to, TimePoint now,
+                                                     Seconds age) const {
   // Nothing that starts later is known now.
   to = std::min(to, now + std::chrono::milliseconds(1));
   if (from >= to) return IntensitySeries{origin_, {}, {}};
-  auto series = Fresh(What::kHistory, from, std::min(to, now), now);
+  auto series = Fresh(What::kHistory, from, std::min(to, now), now, age);
   if (!series) {
     const TimePoint ask_from = AskFrom(from, now);
     LOWTIDE_TRY(series, Ask(What::kHistory, ask_from, to, now));
@@ -180,7 +186,12 @@ Result<IntensitySeries> ProviderSource::History(TimePoint from, TimePoint to, Ti
 }
 
 Result<IntensityReading> ProviderSource::Latest(TimePoint now) const {
-  LOWTIDE_TRY(const IntensitySeries series, History(now - std::chrono::hours(1), now, now));
+  const TimePoint from = now - std::chrono::hours(1);
+  LOWTIDE_TRY(IntensitySeries series, History(from, now, now));
+  if (SlotAt(series.slots, now) == nullptr) {
+    const Seconds age = std::min(freshness_.latest_age, *freshness_.history_age);
+    LOWTIDE_TRY(series, HistoryOfAge(from, now, now, age));
+  }
   if (const auto* slot = SlotAt(series.slots, now)) {
     IntensityReading reading{series.origin, *slot, series.fetched_at};
     reading.origin.kind = series.KindOf(*slot);
@@ -196,7 +207,8 @@ Result<IntensitySeries> ProviderSource::Forecast(TimePoint from, TimePoint to,
     return Fail(Code::kUnimplemented,
                 fmt::format("{}: zone {}: it gives no forecast", provider_->Name(), zone_.key));
   }
-  if (auto series = Fresh(What::kForecast, from, to, now)) return *std::move(series);
+  if (auto series = Fresh(What::kForecast, from, to, now, freshness_.forecast_age))
+    return *std::move(series);
   return Ask(What::kForecast, from, to, now);
 }
 

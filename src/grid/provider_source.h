@@ -20,6 +20,8 @@ struct Freshness {
   // 30 minutes.
   std::optional<Seconds> history_age;
   Seconds forecast_age{1800};
+  // As history_age, while no slot covers the present: a new one may have come.
+  Seconds latest_age{300};
   // Providers revise what they have said. What was asked for this long after its end stays as it
   // is.
   Seconds settled_after{48 * 3600.0};
@@ -31,9 +33,9 @@ struct Freshness {
 class ProviderSource final : public Source {
  public:
   // `clock` and `cache` outlive this; `cache` may be null (nothing is kept beyond this object's own
-  // answers).
+  // answers). `kept_as`: what the cache calls the provider; empty: its name.
   ProviderSource(std::unique_ptr<Provider> provider, Zone zone, IntensityCache* cache, Clock& clock,
-                 Freshness freshness = {});
+                 Freshness freshness = {}, std::string kept_as = "");
 
   // Signal and basis are those of the provider.
   const IntensityOrigin& Origin() const override { return origin_; }
@@ -59,8 +61,10 @@ class ProviderSource final : public Source {
   enum class What : std::uint8_t { kHistory, kForecast };
   CachedSeries SeriesOf(What what) const;
   // From the cache when it is fresh enough; nothing otherwise.
-  std::optional<IntensitySeries> Fresh(What what, TimePoint from, TimePoint to,
-                                       TimePoint now) const;
+  std::optional<IntensitySeries> Fresh(What what, TimePoint from, TimePoint to, TimePoint now,
+                                       Seconds age) const;
+  Result<IntensitySeries> HistoryOfAge(TimePoint from, TimePoint to, TimePoint now,
+                                       Seconds age) const;
   Result<IntensitySeries> Ask(What what, TimePoint from, TimePoint to, TimePoint now) const;
   // Where to ask from for [from, ...): what has settled is kept already.
   TimePoint AskFrom(TimePoint from, TimePoint now) const;
@@ -72,6 +76,7 @@ class ProviderSource final : public Source {
   IntensityCache* cache_;
   Clock& clock_;
   Freshness freshness_;
+  std::string kept_as_;
   IntensityOrigin origin_;
 
   mutable std::mutex mutex_;  // guards what follows

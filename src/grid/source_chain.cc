@@ -7,6 +7,9 @@
 namespace lowtide {
 namespace {
 
+// Operators publish what was generated an hour or a few after it was.
+constexpr auto kUsualLag = std::chrono::hours(6);
+
 // Why each of the links did not answer, in one line.
 class Reasons {
  public:
@@ -14,6 +17,8 @@ class Reasons {
     if (!first_) first_ = error.code;
     Append(link, error.message);
   }
+  // Whether one did not answer, rather than having nothing to say.
+  bool Failed() const { return first_.has_value(); }
   void AddEmpty(const ChainLink& link) { Append(link, "nothing is known there"); }
   const std::string& Text() const { return text_; }
   Error ToError() const { return {first_.value_or(Code::kNotFound), text_}; }
@@ -27,6 +32,16 @@ class Reasons {
   std::string text_;
   std::optional<Code> first_;
 };
+
+// A day, so that the next question finds it.
+std::optional<IntensityReading> ForecastNow(const Source& source, TimePoint now) {
+  const TimePoint hour = std::chrono::floor<std::chrono::hours>(now);
+  const auto series = source.Forecast(hour, hour + std::chrono::hours(24), now);
+  if (!series) return std::nullopt;
+  const auto* const slot = SlotAt(series->slots, now);
+  if (slot == nullptr) return std::nullopt;
+  return IntensityReading{series->origin, *slot, series->fetched_at};
+}
 
 }  // namespace
 
@@ -55,33 +70,42 @@ Result<std::unique_ptr<SourceChain>> SourceChain::Make(std::vector<ChainLink> li
   return chain;
 }
 
-void SourceChain::NoteAnswer(const std::string& purpose, const std::string& who,
+void SourceChain::NoteAnswer(const std::string& purpose, const std::string& who, Basis basis,
                              const std::string& why) const {
   const std::scoped_lock lock(mutex_);
-  const auto it =
-      std::ranges::find(answering_, purpose, &std::pair<std::string, std::string>::first);
+  const auto it = std::ranges::find(answering_, purpose, &Answering::purpose);
   const bool first = it == answering_.end();
-  if (!first && it->second == who) return;
-  const std::string before = first ? "" : it->second;
+  if (!first && it->who == who) return;
+  const Answering before = first ? Answering{purpose, "", basis} : *it;
   if (first) {
-    answering_.emplace_back(purpose, who);
+    answering_.push_back({purpose, who, basis});
     if (why.empty()) return;  // as everybody expects
   } else {
-    it->second = who;
+    *it = {purpose, who, basis};
   }
   std::string text = fmt::format("{} now from {}", purpose, who);
-  if (!before.empty()) text += ", before from " + before;
+  if (!before.who.empty()) text += ", before from " + before.who;
+  if (before.basis != basis) {
+    text += fmt::format("; its basis is {}, before {}", BasisName(basis), BasisName(before.basis));
+  }
   if (!why.empty()) text += fmt::format(" ({})", why);
   notices_.push_back(std::move(text));
 }
 
 Result<IntensitySeries> SourceChain::History(TimePoint from, TimePoint to, TimePoint now) const {
   Reasons reasons;
+  // Providers tell of an hour when it is over: that one has nothing of the last hours yet is no
+  // reason to speak of another that has.
+  const bool recent = now - from < kUsualLag;
+  const auto note = [&](const std::string& who, const IntensitySeries& series) {
+    if (recent && !reasons.Text().empty() && !reasons.Failed()) return;
+    NoteAnswer("carbon intensity", who, series.origin.basis, reasons.Text());
+  };
   for (const ChainLink& link : links_) {
     if (link.stand_in) continue;
     auto series = link.source->History(from, to, now);
     if (series && !series->slots.empty()) {
-      NoteAnswer("carbon intensity", link.name, reasons.Text());
+      note(link.name, *series);
       return series;
     }
     if (series) {
@@ -96,15 +120,14 @@ Result<IntensitySeries> SourceChain::History(TimePoint from, TimePoint to, TimeP
     if (!series || series->slots.empty()) continue;
     const Seconds age = now - series->slots.back().to;
     if (age > options_.kept_age) continue;
-    NoteAnswer("carbon intensity", fmt::format("what {} has said before", link.name),
-               reasons.Text());
+    note(fmt::format("what {} has said before", link.name), *series);
     return series;
   }
   for (const ChainLink& link : links_) {
     if (!link.stand_in) continue;
     auto series = link.source->History(from, to, now);
     if (series && !series->slots.empty()) {
-      NoteAnswer("carbon intensity", link.name, reasons.Text());
+      note(link.name, *series);
       return series;
     }
     if (!series) reasons.Add(link, series.error());
@@ -114,28 +137,43 @@ Result<IntensitySeries> SourceChain::History(TimePoint from, TimePoint to, TimeP
 
 Result<IntensityReading> SourceChain::Latest(TimePoint now) const {
   Reasons reasons;
-  for (const bool stand_in : {false, true}) {
-    for (const ChainLink& link : links_) {
-      if (link.stand_in != stand_in) continue;
-      auto reading = link.source->Latest(now);
-      if (reading) {
-        NoteAnswer("carbon intensity", link.name, reasons.Text());
-        return reading;
-      }
-      reasons.Add(link, reading.error());
+  const auto note = [&](const std::string& who, const IntensityReading& reading) {
+    NoteAnswer("carbon intensity", who, reading.origin.basis, reasons.Text());
+  };
+  std::vector<const ChainLink*> late;
+  for (const ChainLink& link : links_) {
+    if (link.stand_in) continue;
+    auto reading = link.source->Latest(now);
+    if (!reading && reading.error().code == Code::kNotFound) {
+      late.push_back(&link);
+      if (auto forecast = ForecastNow(*link.source, now)) reading = *std::move(forecast);
     }
-    if (stand_in) break;
-    // Before anything stands in: the last that is kept, with its own times.
-    for (const ChainLink& link : links_) {
-      if (link.stand_in) continue;
-      const auto kept = link.source->Kept(now - ToMilliseconds(options_.kept_age), now, now);
-      if (!kept || kept->slots.empty()) continue;
-      IntensityReading reading{kept->origin, kept->slots.back(), kept->fetched_at};
-      reading.origin.kind = kept->KindOf(reading.slot);
-      NoteAnswer("carbon intensity", fmt::format("what {} has said before", link.name),
-                 reasons.Text());
+    if (reading) {
+      note(link.name, *reading);
       return reading;
     }
+    reasons.Add(link, reading.error());
+  }
+  // Before anything stands in: the last that is kept, with its own times.
+  for (const ChainLink& link : links_) {
+    if (link.stand_in) continue;
+    const auto kept = link.source->Kept(now - ToMilliseconds(options_.kept_age), now, now);
+    if (!kept || kept->slots.empty()) continue;
+    IntensityReading reading{kept->origin, kept->slots.back(), kept->fetched_at};
+    reading.origin.kind = kept->KindOf(reading.slot);
+    // One that is late as ever has not failed.
+    const bool is_late = std::ranges::find(late, &link) != late.end();
+    note(is_late ? link.name : fmt::format("what {} has said before", link.name), reading);
+    return reading;
+  }
+  for (const ChainLink& link : links_) {
+    if (!link.stand_in) continue;
+    auto reading = link.source->Latest(now);
+    if (reading) {
+      note(link.name, *reading);
+      return reading;
+    }
+    reasons.Add(link, reading.error());
   }
   return std::unexpected(reasons.ToError());
 }
@@ -147,7 +185,7 @@ Result<IntensitySeries> SourceChain::Forecast(TimePoint from, TimePoint to, Time
       if (link.stand_in != stand_in) continue;
       auto series = link.source->Forecast(from, to, now);
       if (series && !series->slots.empty()) {
-        NoteAnswer("forecast", link.name, reasons.Text());
+        NoteAnswer("forecast", link.name, series->origin.basis, reasons.Text());
         return series;
       }
       // Having none is not a failure that anybody needs to hear of.

@@ -43,6 +43,7 @@ class SourceChain final : public Source {
   // In this order: each giving link's answer; what a giving link has kept; the stand-ins. An answer
   // without slots is passed over like an error.
   Result<IntensitySeries> History(TimePoint from, TimePoint to, TimePoint now) const override;
+  // In the same order; a giving link of which the present is not told yet says it by its forecast.
   Result<IntensityReading> Latest(TimePoint now) const override;
   // Forecasts of the giving links, then the stand-ins.
   Result<IntensitySeries> Forecast(TimePoint from, TimePoint to, TimePoint now) const override;
@@ -55,14 +56,20 @@ class SourceChain final : public Source {
       : links_(std::move(links)), options_(std::move(options)) {}
 
   // Remembers who answers now; a change is a notice.
-  void NoteAnswer(const std::string& purpose, const std::string& who, const std::string& why) const;
+  void NoteAnswer(const std::string& purpose, const std::string& who, Basis basis,
+                  const std::string& why) const;
 
   std::vector<ChainLink> links_;
   ChainOptions options_;
 
   mutable std::mutex mutex_;  // guards what follows
   mutable std::vector<std::string> notices_;
-  mutable std::vector<std::pair<std::string, std::string>> answering_;  // by purpose
+  struct Answering {
+    std::string purpose;
+    std::string who;
+    Basis basis;
+  };
+  mutable std::vector<Answering> answering_;
 };
 
 }  // namespace lowtide

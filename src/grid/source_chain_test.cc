@@ -271,6 +271,83 @@ TEST_F(SourceTest, TheBackgroundAsksOnceForMoreThatIsKept) {
   EXPECT_TRUE(IsWellFormed(*known));
 }
 
+TEST_F(SourceTest, ANewHourIsAskedForBeforeTheOldAnswerHasGrownOld) {
+  TestProvider* provider = nullptr;
+  const auto source = Make("a", provider);
+  clock_.Advance(Seconds(25 * 60));  // 12:55
+  ASSERT_TRUE(source->Latest(clock_.Now()));
+  clock_.Advance(Seconds(10 * 60));  // 13:05
+  EXPECT_TRUE(source->Latest(clock_.Now()));
+  EXPECT_EQ(provider->asked, 2);
+  // One that has nothing of it yet is not asked at every look.
+  provider->value = [](TimePoint t) { return t < H(0) ? std::optional(100.0) : std::nullopt; };
+  clock_.Advance(Seconds(3600));
+  for (int s = 0; s < 600; s += 10) {
+    EXPECT_FALSE(source->Latest(clock_.Now()));
+    clock_.Advance(Seconds(10));
+  }
+  EXPECT_LE(provider->asked, 5);
+}
+
+TEST_F(SourceTest, AnotherServersAnswersAreKeptApart) {
+  TestProvider* provider = nullptr;
+  const auto real = Make("a", provider);
+  ASSERT_TRUE(real->History(H(-5), H(0), H(0)));
+  const ProviderSource other(std::make_unique<TestProvider>("a"), Zone{"DE"}, cache_.get(), clock_,
+                             {}, "a@http://127.0.0.1:1");
+  EXPECT_EQ(other.Origin().source, "a");
+  EXPECT_THAT(other.Kept(H(-5), H(0), H(0))->slots, IsEmpty());
+  EXPECT_THAT(real->Kept(H(-5), H(0), H(0))->slots, testing::Not(IsEmpty()));
+}
+
+// Entsoe and others tell of an hour an hour or two later: that is their way, not a failure.
+TEST_F(ChainTest, OneThatIsLateAsEverHasNotFailed) {
+  for (TestProvider* provider : providers_) {
+    provider->value = [](TimePoint t) { return t < H(-2) ? std::optional(210.0) : std::nullopt; };
+    provider->abilities.forecast = false;
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(chain_->History(H(-48), H(0), H(0)));
+    const auto reading = chain_->Latest(H(0));
+    ASSERT_TRUE(reading);
+    EXPECT_EQ(reading->origin.source, "a");
+    EXPECT_LT(reading->slot.to, H(-1));              // and it says so
+    ASSERT_TRUE(chain_->History(H(0), H(3), H(0)));  // the yearly average
+  }
+  EXPECT_THAT(chain_->TakeNotices(), IsEmpty());
+}
+
+TEST_F(ChainTest, ALateSourceSaysThePresentByItsForecast) {
+  providers_[0]->value = [](TimePoint t) {
+    return t < H(-2) ? std::optional(210.0) : std::nullopt;
+  };
+  providers_[0]->forecast_value = [](TimePoint) { return 190.0; };
+  const auto reading = chain_->Latest(H(0));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->origin.source, "a");
+  EXPECT_EQ(reading->origin.kind, IntensityKind::kForecast);
+  EXPECT_EQ(reading->slot.value, GramsPerKwh(190));
+  EXPECT_THAT(chain_->TakeNotices(), IsEmpty());
+}
+
+TEST_F(SourceTest, AChangeOfBasisIsTold) {
+  auto direct = std::make_unique<TestProvider>("direct");
+  direct->abilities.basis = Basis::kDirect;
+  TestProvider* lifecycle = nullptr;
+  std::vector<ChainLink> links;
+  links.push_back({"lifecycle", Make("lifecycle", lifecycle)});
+  links.push_back({"direct", std::make_unique<ProviderSource>(std::move(direct), Zone{"DE"},
+                                                              cache_.get(), clock_)});
+  const auto chain = *SourceChain::Make(std::move(links));
+  ASSERT_TRUE(chain->Latest(clock_.Now()));
+  lifecycle->error = Down("lifecycle");
+  clock_.Advance(Seconds(3600));
+  ASSERT_TRUE(chain->Latest(clock_.Now()));
+  EXPECT_THAT(chain->TakeNotices(),
+              testing::ElementsAre("carbon intensity now from direct, before from lifecycle; its "
+                                   "basis is direct, before lifecycle (lifecycle: is down)"));
+}
+
 TEST_F(ChainTest, TheBackgroundAnswersWithoutAsking) {
   RealClock real;
   for (auto* provider : providers_) provider->asked = 0;

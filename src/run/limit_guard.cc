@@ -1,6 +1,7 @@
 #include "run/limit_guard.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 
@@ -73,6 +74,18 @@ Status LimitGuard::Prepare() {
     watchdog_ = *std::move(watchdog);
   }
   return {};
+}
+
+std::optional<std::string> LimitGuard::KeepWatched() {
+  if (!watchdog_.Valid()) return std::nullopt;
+  // A pipe without a reader.
+  pollfd pipe{watchdog_.Get(), 0, 0};
+  if (::poll(&pipe, 1, 0) <= 0 || (pipe.revents & POLLERR) == 0) return std::nullopt;
+  auto again = options_.start_watchdog(JournalPath(options_.folder, options_.run_id));
+  watchdog_ = again ? *std::move(again) : UniqueFd();
+  if (again) return "the watchdog over the power limits had died; it has been started anew";
+  return "the watchdog over the power limits has died and cannot be started anew: " +
+         again.error().message + "; a killed run would leave them until the next one starts";
 }
 
 Status LimitGuard::Set(Watts limit) {

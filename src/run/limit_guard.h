@@ -48,6 +48,10 @@ class LimitGuard final : public LimitControl {
   Watts Current() const override { return current_; }
   Status Set(Watts limit) override;
 
+  // Starts the watchdog anew when it has died before its time (the kernel's memory killer takes it
+  // as easily as any other); the message tells of it. Nothing when all is well. Takes microseconds.
+  std::optional<std::string> KeepWatched();
+
   // Puts every limit back to what was found. Idempotent.
   std::vector<RestoreOutcome> Restore();
 

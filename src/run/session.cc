@@ -417,7 +417,8 @@ RunOutcome RunCommand(RunConfig config, RunParts parts, RunObserver& observer) {
   auto session = std::make_unique<Session>(std::move(config), std::move(parts), observer);
   RunOutcome outcome = session->Run();
   // The abandoned sampling thread still uses the session's devices.
-  if (outcome.must_exit_hard) static_cast<void>(session.release());
+  if (outcome.must_exit_hard) [[maybe_unused]]
+    const Session* const left = session.release();
   return outcome;
 }
 

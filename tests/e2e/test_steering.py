@@ -1,9 +1,11 @@
 """Power limits of (fake) GPUs: set, restored, refused, found again after a crash."""
 
 import os
+import pathlib
 import random
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -80,6 +82,38 @@ def test_profiling_finds_the_curve_and_keeps_it_for_the_next_run(lowtide, fake_g
     assert not any("warming up" in d["reason"] for d in second["decisions"])
     assert second["power_curve"] == first["power_curve"]
 
+    anew = lowtide.report("--profile", "force", *arguments)
+    assert any("warming up" in d["reason"] for d in anew["decisions"])
+    assert anew["power_curve"] != first["power_curve"]
+    assert lowtide.report(*arguments)["power_curve"] == anew["power_curve"]
+
+
+def test_a_disturbed_window_does_not_end_profiling(lowtide, fake_gpus, trainer):
+    fake_gpus(ONE_GPU)
+    lowtide.env["DISTURBED_STEPS"] = "6-10"  # the four that are measured at 275 W
+    report = lowtide.report("--name", "job", "--policy", "zeus", *FAST_PROFILE, "--", *trainer, 4, 25, 0.01)
+    curve = report["power_curve"]
+    assert [p["limit_w"] for p in curve[:2]] == [300, 275]
+    assert len(curve) >= 5
+    assert curve[1]["throughput_per_s"] > 0.6 * curve[0]["throughput_per_s"]
+    for higher, lower in zip(curve, curve[1:]):
+        assert lower["throughput_per_s"] <= higher["throughput_per_s"]
+        assert lower["draw_w"] <= higher["draw_w"]
+    said = [e["message"] for e in report["events"]]
+    assert any("275 W had" in m and "measured once more" in m for m in said)
+    assert any("300 W:" in m and "275 W:" in m and "steps/s" in m for m in said), "the windows as measured"
+
+
+def test_a_curve_with_one_limit_of_use_is_not_kept(lowtide, fake_gpus, trainer):
+    fake_gpus(ONE_GPU)
+    arguments = ["--name", "job", "--policy", "zeus", *FAST_PROFILE, "--", *trainer, 4, 25, 0.01]
+    lowtide.env["DISTURBED_STEPS"] = "6-100"
+    disturbed = lowtide.report(*arguments)
+    assert len(disturbed["power_curve"]) == 2
+    assert any("is not kept" in e["message"] for e in disturbed["events"])
+    del lowtide.env["DISTURBED_STEPS"]
+    assert len(lowtide.report(*arguments)["power_curve"]) >= 5
+
 
 def test_all_gpus_get_one_limit(lowtide, fake_gpus):
     gpus = fake_gpus({"gpus": [{"demand": 250}, {"demand": 200, "limit_mw": 270000}]})
@@ -116,14 +150,56 @@ def test_kill_9_at_ten_random_moments(lowtide, fake_gpus, trainer):
     assert not list((lowtide.state / "limits").glob("*.json"))
 
 
+def watchdogs(lowtide):
+    found = subprocess.run(
+        ["pgrep", "-f", f"restore --watch-fd.*{lowtide.state}"], capture_output=True, text=True
+    )
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def test_a_killed_watchdog_is_started_anew(lowtide, fake_gpus):
+    gpus = fake_gpus(ONE_GPU)
+    process = lowtide.start("run", "--policy", "fixed:150", "--", "sleep", "20", stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: gpus.limits_w() == [150.0])
+    wait_for(lambda: len(watchdogs(lowtide)) == 1)
+    first = watchdogs(lowtide)
+    os.kill(first[0], signal.SIGKILL)
+    wait_for(lambda: watchdogs(lowtide) not in ([], first), seconds=5, what="another watchdog")
+    process.kill()
+    process.wait()
+    wait_for(lambda: gpus.limits_w() == [280.0], seconds=2, what="the limit back")
+    assert "started anew" in process.stderr.read()
+    subprocess.run(["pkill", "-f", "^sleep 20$"])
+
+
+def test_a_killed_run_leaves_no_folder_behind(lowtide):
+    with tempfile.TemporaryDirectory(prefix="lt", dir="/tmp") as folder:  # a short path
+        check_that_no_folder_is_left(lowtide, pathlib.Path(folder))
+
+
+def check_that_no_folder_is_left(lowtide, runtime):
+    lowtide.env["XDG_RUNTIME_DIR"] = str(runtime)
+    process = lowtide.start("run", "--", "sleep", "1", stderr=subprocess.DEVNULL)
+    wait_for(lambda: list(runtime.glob("lowtide-*/marks.sock")))
+    process.kill()
+    process.wait()
+    assert list(runtime.glob("lowtide-*"))
+    live = lowtide.start("run", "--", "sleep", "2", stderr=subprocess.DEVNULL)
+    wait_for(lambda: (runtime / f"lowtide-{os.getuid()}-{live.pid}").exists())
+    assert lowtide.call("run", "--", "true").returncode == 0
+    assert [p.name for p in runtime.iterdir()] == [f"lowtide-{os.getuid()}-{live.pid}"]
+    assert live.wait(timeout=20) == 0
+    assert not list(runtime.iterdir())
+
+
 def test_the_next_start_restores_what_a_power_loss_left(lowtide, fake_gpus):
     gpus = fake_gpus(ONE_GPU)
     process = lowtide.start("run", "--quiet", "--policy", "fixed:150", "--", "sleep", "5")
     wait_for(lambda: gpus.limits_w() == [150.0])
     # The whole machine goes down: nobody is left to restore.
-    watchdogs = subprocess.run(["pgrep", "-f", f"restore --watch-fd.*{lowtide.state}"], capture_output=True, text=True)
-    for pid in watchdogs.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
+    process.send_signal(signal.SIGSTOP)  # or it would start the watchdog anew
+    for pid in watchdogs(lowtide):
+        os.kill(pid, signal.SIGKILL)
     process.kill()
     process.wait()
     time.sleep(0.3)
