@@ -10,6 +10,7 @@
 #include "forecast/source_forecast.h"
 #include "forecast_score.h"
 #include "intensity_options.h"
+#include "mix_option.h"
 #include "series_output.h"
 #include "verbs.h"
 
@@ -23,6 +24,7 @@ struct Flags {
   std::string horizon = "96h";
   std::string method = "source";
   std::string fetch_history;
+  std::string mix;
   bool json = false;
 };
 
@@ -61,7 +63,13 @@ Result<IntensitySeries> Predict(const Flags& flags, const Source& source, TimePo
   // A recording makes no forecast of its own.
   const bool own = flags.method == "blend" || !flags.grid.trace.empty();
   if (!own) return SourceForecast().Predict(source, from, to, from);
-  LOWTIDE_TRY(BandedForecast forecast, LearnedForecast().PredictBand(source, from, to, from));
+  MixChoice mix;
+  if (!flags.grid.trace.empty()) {
+    LOWTIDE_TRY(mix, ReadMix(flags.mix, flags.grid.trace));
+  }
+  if (!mix.left_out.empty()) LogWarning("without the generation mix: " + mix.left_out);
+  const LearnedForecast learned(std::nullopt, std::move(mix.mix));
+  LOWTIDE_TRY(BandedForecast forecast, learned.PredictBand(source, from, to, from));
   IntensitySeries series = std::move(forecast.middle);
   series.p10 = std::move(forecast.p10);
   series.p90 = std::move(forecast.p90);
@@ -76,6 +84,9 @@ Result<Answer> Ask(const Flags& flags) {
     return Fail(Code::kInvalidArgument,
                 "of which zone? Give a key such as DE, or a cloud region such as "
                 "gcp:europe-north1 ('lowtide zones' lists them), or a --trace");
+  }
+  if (!flags.mix.empty() && asked.trace.empty()) {
+    return Fail(Code::kInvalidArgument, "--mix is for a --trace");
   }
   LOWTIDE_TRY(const Seconds horizon, HorizonOf(flags));
   LOWTIDE_TRY(const GridAccess grid, OpenGrid(asked, clock));
@@ -195,6 +206,7 @@ void AddForecastVerb(CLI::App& app, int& exit_code) {
   Single(verb->add_option("--fetch-history", flags->fetch_history,
                           "First ask the sources for that much of the past, such as 120d, so that "
                           "blend can learn from it (default: what is kept already)"));
+  AddMixOption(*verb, flags->mix);
   Single(verb->add_option("--at", flags->at,
                           "With --trace: the time of the forecast; what was recorded later is not "
                           "looked at (RFC 3339; default: now)"));

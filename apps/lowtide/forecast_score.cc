@@ -1,6 +1,7 @@
 #include "forecast_score.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "forecast/score.h"
 #include "grid/trace.h"
 #include "live_grid.h"
+#include "mix_option.h"
 #include "verbs.h"
 
 namespace lowtide::cli {
@@ -26,6 +28,7 @@ struct ScoreFlags {
   std::string source;
   std::string zone;
   std::string weather;
+  std::string mix;
   std::string train_until;
   std::string from;
   std::string to;
@@ -36,8 +39,10 @@ struct ScoreFlags {
 };
 
 struct ScoreReport {
-  std::string trace;    // or the source and zone
-  std::string weather;  // empty: without
+  std::string trace;             // or the source and zone
+  std::string weather;           // empty: without
+  std::vector<std::string> mix;  // kinds of power stations; empty: without
+  std::string mix_left_out;      // why, where there might have been one
   std::string method;
   TimePoint train_until;
   TimePoint from;
@@ -134,6 +139,15 @@ Result<ScoreReport> MakeScore(const ScoreFlags& flags) {
     weather = *std::move(read);
     request.weather = &weather;
   }
+  MixChoice mix;
+  if (request.method == ForecastMethod::kBlend) {
+    LOWTIDE_TRY(mix, ReadMix(flags.mix, flags.trace));
+  }
+  if (mix.mix) {
+    request.mix = &*mix.mix;
+    report.mix = mix.mix->names;
+  }
+  report.mix_left_out = std::move(mix.left_out);
   LOWTIDE_TRY(const std::size_t from, HourOf("--from", flags.from, series));
   LOWTIDE_TRY(const std::size_t to, HourOf("--to", flags.to, series));
   request.train_until = from;
@@ -149,6 +163,11 @@ Result<ScoreReport> MakeScore(const ScoreFlags& flags) {
   for (std::size_t i = from; i < to && i + request.horizon <= series.values.size();
        i += report.issue_every) {
     request.issues.push_back(i);
+  }
+  if (mix.mix && !UsesMix(request)) {
+    report.mix.clear();
+    report.mix_left_out =
+        fmt::format("that takes {} days of history before --train-until", kFewestMixHours / 24);
   }
   if (request.issues.empty()) {
     return Fail(
@@ -237,6 +256,7 @@ std::string ScoreJson(const ScoreReport& report) {
   return DumpJsonPretty(
              Json{{"trace", report.trace},
                   {"weather", report.weather.empty() ? Json(nullptr) : Json(report.weather)},
+                  {"mix", report.mix.empty() ? Json(nullptr) : Json(report.mix)},
                   {"method", report.method},
                   {"train_until", FormatTime(report.train_until)},
                   {"from", FormatTime(report.from)},
@@ -263,6 +283,13 @@ std::string ScoreText(const ScoreReport& report) {
       fmt::format("{} of {}{}, issued every {} h from {} to {}\n", report.method, report.trace,
                   report.weather.empty() ? "" : " with " + report.weather, report.issue_every,
                   FormatTime(report.from), FormatTime(report.to));
+  if (!report.mix.empty()) {
+    out +=
+        fmt::format("  learned from the generation of {} as well\n", fmt::join(report.mix, ", "));
+  }
+  if (!report.mix_left_out.empty()) {
+    out += fmt::format("  without the generation mix: {}\n", report.mix_left_out);
+  }
   out += fmt::format("  {} forecasts of {} h, {} outcomes\n", report.score.windows, report.horizon,
                      report.score.hours);
   out += fmt::format("  mean absolute percentage error  {}\n", Percent(report.score.mape_pct));
@@ -306,6 +333,7 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
                           "column (default: none). It is read at the forecast hours too, as a "
                           "weather forecast would be"))
       ->type_name("FILE");
+  AddMixOption(*verb, flags->mix);
   Single(verb->add_option("--from", flags->from, "First issue (RFC 3339, a whole hour)"))
       ->required();
   Single(verb->add_option("--to", flags->to, "Issues end before it (RFC 3339, a whole hour)"))
@@ -321,7 +349,7 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
       ->capture_default_str();
   Single(verb->add_option("--method", flags->method, "persistence, weekly, ridge or blend"))
       ->capture_default_str();
-  for (const char* of_traces : {"--weather", "--train-until", "--method"}) {
+  for (const char* of_traces : {"--weather", "--mix", "--train-until", "--method"}) {
     verb->get_option("--source")->excludes(of_traces);
   }
   verb->add_flag("--json", flags->json, "Print the score as JSON");

@@ -1,6 +1,5 @@
 #include <Eigen/Dense>
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "forecast/ridge.h"
@@ -50,50 +49,36 @@ class Lead {
     shift_.setZero(width_);
     unit_.setOnes(width_);
     SetUnits(first_issue);
-    constexpr std::array<std::int64_t, kGroups> kOffset = {0, -1, 1};
-    for (std::size_t g = 0; g < kGroups; ++g) {
-      ReadRows(groups_[g], kOffset[g], first_issue, last_refit);
-    }
+    ReadRows(first_issue, last_refit);
   }
 
   // Adds the rows whose targets are known at `hour`.
   void LearnUntil(std::size_t hour) {
-    for (Group& group : groups_) {
-      const std::size_t begin = group.learned;
-      std::size_t end = begin;
-      while (end < group.targets.size() && group.targets[end] < hour) ++end;
-      if (end == begin) continue;
-      group.sums.selfadjointView<Eigen::Lower>().rankUpdate(
-          group.rows.middleCols(ToIndex(begin), ToIndex(end - begin)));
-      group.learned = end;
-    }
+    std::size_t end = learned_;
+    while (end < targets_.size() && targets_[end] < hour) ++end;
+    if (end == learned_) return;
+    sums_.selfadjointView<Eigen::Lower>().rankUpdate(
+        rows_.middleCols(ToIndex(learned_), ToIndex(end - learned_)));
+    learned_ = end;
   }
 
-  bool Empty() const { return groups_[0].learned == 0; }
+  bool Empty() const { return learned_ == 0; }
 
   Fit Solve(std::size_t hour) const {
-    MatrixXd a = MatrixXd::Zero(width_, width_);
-    Eigen::MatrixX2d b = Eigen::MatrixX2d::Zero(width_, 2);
+    const double weight = static_cast<double>(sums_(width_, width_));
+    const VectorXd mean = sums_.row(width_).head(width_).transpose().cast<double>() / weight;
     Fit fit;
+    fit.mean = sums_.col(width_).tail(2).cast<double>() / weight;
+    MatrixXd a = sums_.topLeftCorner(width_, width_).cast<double>();
+    a.selfadjointView<Eigen::Lower>().rankUpdate(mean, -weight);
+    const Eigen::MatrixX2d b = sums_.bottomLeftCorner(2, width_).transpose().cast<double>() -
+                               weight * mean * fit.mean.transpose();
     VectorXd inverse = VectorXd::Zero(width_);
-    for (const Group& group : groups_) {
-      if (group.learned == 0) continue;
-      // Each hour of the day about its own means.
-      const double weight = static_cast<double>(group.sums(width_, width_));
-      const VectorXd mean = group.sums.row(width_).head(width_).transpose().cast<double>() / weight;
-      const Eigen::Vector2d targets = group.sums.col(width_).tail(2).cast<double>() / weight;
-      a += group.sums.topLeftCorner(width_, width_).cast<double>();
-      a.selfadjointView<Eigen::Lower>().rankUpdate(mean, -weight);
-      b += group.sums.bottomLeftCorner(2, width_).transpose().cast<double>() -
-           weight * mean * targets.transpose();
-      if (&group != &groups_.front()) continue;
-      for (Index k = 0; k < width_; ++k) {
-        const double variance = a(k, k) / weight;
-        inverse(k) = variance > kLeastVariance ? 1 / std::sqrt(variance) : 0;
-      }
-      fit.centre = shift_ + mean.cwiseQuotient(unit_);
-      fit.mean = targets;
+    for (Index k = 0; k < width_; ++k) {
+      const double variance = a(k, k) / weight;
+      if (variance > kLeastVariance) inverse(k) = 1 / std::sqrt(variance);
     }
+    fit.centre = shift_ + mean.cwiseQuotient(unit_);
     // Weights are counted from the first refit; the ridge is meant for weights counted from now.
     const double age = static_cast<double>(hour - reference_) / 24 / options_.half_life_days;
     a = inverse.asDiagonal() * a * inverse.asDiagonal();
@@ -116,15 +101,6 @@ class Lead {
   }
 
  private:
-  static constexpr std::size_t kGroups = 3;
-
-  struct Group {
-    MatrixXf rows;                     // a column per issue
-    std::vector<std::size_t> targets;  // hours
-    std::size_t learned = 0;
-    MatrixXf sums;  // lower half
-  };
-
   void Fill(std::size_t issue) {
     table_.Fill(issue, lead_, {row_.data(), static_cast<std::size_t>(width_)});
   }
@@ -148,35 +124,24 @@ class Lead {
     }
   }
 
-  // Of the neighbours, an hour before and after, every second day has one, in turns: they tell
-  // nearly the same.
-  void ReadRows(Group& group, std::int64_t offset, std::size_t first_issue,
-                std::size_t last_refit) {
-    const std::size_t step = offset == 0 ? 24 : 96;
-    const std::size_t begin = first_issue + (offset > 0 ? 48 : 0);
+  void ReadRows(std::size_t first_issue, std::size_t last_refit) {
     std::vector<std::size_t> issues;
-    for (std::size_t i = begin; i < last_refit; i += step) {
-      const std::int64_t issue = static_cast<std::int64_t>(i) + offset;
-      if (issue < static_cast<std::int64_t>(kFirstIssue)) continue;
-      const std::size_t target = static_cast<std::size_t>(issue) + lead_;
-      if (target >= last_refit) break;
-      if (table_.IsKnown(target)) issues.push_back(static_cast<std::size_t>(issue));
+    for (std::size_t i = first_issue; i + lead_ < last_refit; i += 24) {
+      if (table_.IsKnown(i + lead_)) issues.push_back(i);
     }
-    group.rows.resize(width_ + 3, ToIndex(issues.size()));
-    group.sums.setZero(width_ + 3, width_ + 3);
+    rows_.resize(width_ + 3, ToIndex(issues.size()));
+    sums_.setZero(width_ + 3, width_ + 3);
     for (std::size_t k = 0; k < issues.size(); ++k) {
       Fill(issues[k]);
       const double log = table_.Log(issues[k] + lead_) - log_level_;
       const double age = (static_cast<double>(reference_) - static_cast<double>(issues[k])) / 24;
-      const double weight =
-          (offset == 0 ? 1 : options_.neighbour_weight) * std::exp2(-age / options_.half_life_days);
-      const double root = std::sqrt(weight);
-      auto column = group.rows.col(ToIndex(k));
+      const double root = std::sqrt(std::exp2(-age / options_.half_life_days));
+      auto column = rows_.col(ToIndex(k));
       column.head(width_) = ((row_ - shift_).cwiseProduct(unit_) * root).cast<float>();
       column(width_) = static_cast<float>(root);
       column(width_ + 1) = static_cast<float>(root * log);
       column(width_ + 2) = static_cast<float>(root * std::exp(log));
-      group.targets.push_back(issues[k] + lead_);
+      targets_.push_back(issues[k] + lead_);
     }
   }
 
@@ -189,7 +154,10 @@ class Lead {
   VectorXd row_;
   VectorXd shift_;
   VectorXd unit_;
-  std::array<Group, kGroups> groups_;
+  MatrixXf rows_;                     // a column per issue
+  std::vector<std::size_t> targets_;  // hours
+  std::size_t learned_ = 0;           // rows
+  MatrixXf sums_;                     // of their products; lower half
 };
 
 }  // namespace

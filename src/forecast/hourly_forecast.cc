@@ -83,7 +83,7 @@ Status CheckInputs(const HourlyRequest& request) {
   if (request.weather != nullptr && Learns(request.method)) {
     LOWTIDE_TRY_STATUS(CheckCovers(*request.weather, "weather", from, last + request.horizon));
   }
-  if (request.mix != nullptr && request.method == ForecastMethod::kBlend) {
+  if (UsesMix(request)) {
     LOWTIDE_TRY_STATUS(CheckCovers(*request.mix, "generation mix", from, last));
   }
   return {};
@@ -214,13 +214,19 @@ std::size_t HoursNeeded(ForecastMethod method, std::size_t horizon) {
   return kFirstIssue + kFewestTrainingHours + horizon;
 }
 
+bool UsesMix(const HourlyRequest& request) {
+  return request.mix != nullptr && request.method == ForecastMethod::kBlend &&
+         request.train_until >= kFewestMixHours;
+}
+
 Result<std::vector<HourlyForecast>> ForecastHours(const HourlyRequest& request) {
   LOWTIDE_TRY_STATUS(Check(request));
   LOWTIDE_TRY_STATUS(CheckInputs(request));
   std::vector<HourlyForecast> out;
   if (request.issues.empty()) return out;
   const FeatureTable table(
-      {request.intensity, Learns(request.method) ? request.weather : nullptr, request.mix},
+      {request.intensity, Learns(request.method) ? request.weather : nullptr,
+       UsesMix(request) ? request.mix : nullptr},
       request.method == ForecastMethod::kBlend ? FeatureSet::kExtended : FeatureSet::kReference,
       request.train_until);
   std::map<std::size_t, std::vector<std::size_t>> by_hour;

@@ -51,6 +51,22 @@ Weather WeatherOf(std::size_t hours, unsigned seed = 2) {
   return weather;
 }
 
+// Three kinds of stations: nights and days, and a coal share that says where the level goes.
+GenerationMix MixOf(std::size_t hours, unsigned seed = 4) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, 1);
+  GenerationMix mix{{kStart, {"coal", "solar", "wind"}, {{}, {}, {}}}};
+  double wind = 0;
+  for (std::size_t h = 0; h < hours; ++h) {
+    wind = 0.95 * wind + 0.3 * noise(random);
+    mix.columns[0].push_back(1000 + 50 * noise(random));
+    mix.columns[1].push_back(
+        std::max(0.0, 800 * std::sin(2 * M_PI * static_cast<double>(h % 24) / 24)));
+    mix.columns[2].push_back(500 * std::exp(wind));
+  }
+  return mix;
+}
+
 HourlyRequest RequestFor(const HourlySeries& series, ForecastMethod method, std::size_t train_until,
                          std::size_t issues, std::size_t every = 24) {
   HourlyRequest request;
@@ -65,11 +81,13 @@ HourlyRequest RequestFor(const HourlySeries& series, ForecastMethod method, std:
 class EachMethodTest : public ::testing::TestWithParam<ForecastMethod> {};
 
 TEST_P(EachMethodTest, TheFutureChangesNothing) {
-  constexpr std::size_t kUntil = std::size_t{130} * 24 + 7;
-  const HourlySeries series = Wandering(150);
-  const Weather weather = WeatherOf(160 * 24);
+  constexpr std::size_t kUntil = std::size_t{280} * 24 + 7;
+  const HourlySeries series = Wandering(300);
+  const Weather weather = WeatherOf(310 * 24);
+  const GenerationMix mix = MixOf(300 * 24);
   HourlyRequest request = RequestFor(series, GetParam(), kUntil, 9);
   request.weather = &weather;
+  request.mix = &mix;
   const auto before = ForecastHours(request);
   ASSERT_TRUE(before) << before.error().message;
   for (const std::size_t looked_at : {std::size_t{0}, std::size_t{4}, std::size_t{8}}) {
@@ -77,7 +95,14 @@ TEST_P(EachMethodTest, TheFutureChangesNothing) {
     for (std::size_t h = request.issues[looked_at]; h < changed.values.size(); ++h) {
       changed.values[h] = h % 5 == 0 ? std::nullopt : std::optional(*changed.values[h] * 3 + 40);
     }
+    GenerationMix other = mix;
+    for (auto& column : other.columns) {
+      for (std::size_t h = request.issues[looked_at]; h < column.size(); ++h) {
+        column[h] = static_cast<double>(h % 7) * 1e4;
+      }
+    }
     request.intensity = &changed;
+    request.mix = &other;
     const auto after = ForecastHours(request);
     ASSERT_TRUE(after);
     for (std::size_t k = 0; k <= looked_at; ++k) {
@@ -90,6 +115,7 @@ TEST_P(EachMethodTest, TheFutureChangesNothing) {
     }
     // Nor does a series that ends at the issue.
     changed.values.resize(request.issues[looked_at]);
+    for (auto& column : other.columns) column.resize(request.issues[looked_at]);
     HourlyRequest shorter = request;
     shorter.issues.resize(looked_at + 1);
     const auto cut = ForecastHours(shorter);
@@ -218,6 +244,68 @@ TEST(HourlyForecastTest, BadRequests) {
   EXPECT_THAT(ForecastHours(request).error().message, HasSubstr("the weather covers"));
 }
 
+// The intensity of the mix itself: where the wind is known, so is what coal is left with.
+TEST(HourlyForecastTest, LearnsFromTheMix) {
+  constexpr std::size_t kDays = 330;
+  const GenerationMix mix = MixOf(kDays * 24);
+  HourlySeries series{kStart, {}};
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, 1);
+  for (std::size_t h = 0; h < kDays * 24; ++h) {
+    // What the wind was, 12 hours before; and what hides it.
+    const std::size_t past = h < 12 ? 0 : h - 12;
+    series.values.emplace_back(
+        300 * std::exp(-0.2 * std::log(mix.columns[2][past] / 500) + 0.1 * noise(random)));
+  }
+  HourlyRequest request = RequestFor(series, ForecastMethod::kBlend, 280 * 24, 45);
+  request.horizon = 12;
+  const auto without = ForecastHours(request);
+  request.mix = &mix;
+  const auto with = ForecastHours(request);
+  ASSERT_TRUE(without && with);
+  EXPECT_LT(*Score(series, *with).mape_pct, 0.9 * *Score(series, *without).mape_pct);
+  // The ridge is the reference's, which knows of none.
+  request.method = ForecastMethod::kRidge;
+  const auto ridge = ForecastHours(request);
+  request.mix = nullptr;
+  ASSERT_TRUE(ridge);
+  EXPECT_EQ(ridge->front().mid, ForecastHours(request)->front().mid);
+}
+
+TEST(HourlyForecastTest, OddMixes) {
+  const HourlySeries series = Wandering(290);
+  HourlyRequest request = RequestFor(series, ForecastMethod::kBlend, 280 * 24, 3);
+  GenerationMix mix = MixOf(283 * 24);
+  request.mix = &mix;
+  EXPECT_TRUE(ForecastHours(request));
+  // Nothing fed in for days, and a kind that feeds in by the million.
+  for (auto& column : mix.columns) std::fill_n(column.begin() + 270 * 24, 240, 0.0);
+  mix.columns[0][280 * 24 - 1] = 1e9;
+  const auto odd = ForecastHours(request);
+  ASSERT_TRUE(odd) << odd.error().message;
+  EXPECT_THAT(odd->front().mid, Each(AllOf(Ge(50.0), Le(1500.0))));
+  // One that ends an hour too early, and one that begins too late.
+  for (auto& column : mix.columns) column.resize(282 * 24 - 1);
+  EXPECT_THAT(ForecastHours(request).error().message, HasSubstr("the generation mix covers"));
+  mix = MixOf(290 * 24);
+  mix.start += std::chrono::hours(1);
+  EXPECT_EQ(ForecastHours(request).error().code, Code::kUnavailable);
+}
+
+TEST(HourlyForecastTest, AShortHistoryIsNotLearnedFromWithTheMix) {
+  const HourlySeries series = Wandering(275);
+  const GenerationMix mix = MixOf(275 * 24);
+  for (const std::size_t until : {kFewestMixHours - 1, kFewestMixHours}) {
+    HourlyRequest request = RequestFor(series, ForecastMethod::kBlend, until, 1);
+    const auto without = ForecastHours(request);
+    request.mix = &mix;
+    const auto with = ForecastHours(request);
+    ASSERT_TRUE(without && with);
+    EXPECT_EQ(UsesMix(request), until == kFewestMixHours);
+    EXPECT_EQ(with->front().mid != without->front().mid, UsesMix(request));
+  }
+}
+
 // The bands hold 80 % whatever the errors look like.
 TEST(HourlyForecastTest, BandHoldsFourOfFive) {
   const HourlySeries series = Wandering(500, 7);
@@ -270,6 +358,17 @@ TEST_P(GoldenTest, RidgeIsTheReference) {
   const auto with = ForecastHours(request);
   ASSERT_TRUE(with) << with.error().message;
   ExpectMape(Score(*series, *with), GetParam().with);
+
+  // Lowtide's own is better with the same weather, and better still with the mix.
+  request.method = ForecastMethod::kBlend;
+  const auto blend = ForecastHours(request);
+  const auto mix = ParseGenerationMix(*text, "mix.csv");
+  ASSERT_TRUE(blend && mix);
+  request.mix = &*mix;
+  const auto mixed = ForecastHours(request);
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_LT(*Score(*series, *blend).mape_pct, 0.95 * GetParam().with[4]);
+  EXPECT_LT(*Score(*series, *mixed).mape_pct, *Score(*series, *blend).mape_pct);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -138,5 +138,33 @@ INSTANTIATE_TEST_SUITE_P(
         BadWeather{"time,w\n2022-01-01T00:00Z,1e12\n", "column 'w': 1000000000000 is beyond"},
         BadWeather{"time,w\n2022-01-01T00:00Z,windy\n", "w.csv:2"}));
 
+TEST(ParseGenerationMixTest, ReadsTheKindsAndNothingElse) {
+  const auto mix = ParseGenerationMix(
+      File(
+          2, [](int h) { return fmt::format("{},{},{},{}", 100 + h, -h, h == 30 ? "" : "7", h); },
+          "datetime_utc,ci_direct,Hydro, nat_gas ,load"),
+      "m.csv");
+  ASSERT_TRUE(mix) << mix.error().message;
+  EXPECT_THAT(mix->names, ElementsAre("Hydro", "nat_gas"));
+  ASSERT_EQ(mix->Hours(), 48U);
+  EXPECT_EQ(mix->columns[0][47], 0);  // what pumps take in is none
+  EXPECT_EQ(mix->columns[1][30], 7);
+}
+
+TEST(ParseGenerationMixTest, OneKindIsNoMix) {
+  const auto mix =
+      ParseGenerationMix(File(2, [](int) { return "1,2"; }, "time,wind,ci_lifecycle"), "m.csv");
+  ASSERT_FALSE(mix);
+  EXPECT_EQ(mix.error().code, Code::kNotFound);
+  EXPECT_THAT(mix.error().message, HasSubstr("m.csv: 1 columns"));
+}
+
+TEST(ParseGenerationMixTest, BadCellsNameFileLineAndColumn) {
+  const auto mix = ParseGenerationMix(
+      File(2, [](int h) { return h == 3 ? "1,much" : "1,2"; }, "time,wind,coal"), "m.csv");
+  ASSERT_FALSE(mix);
+  EXPECT_THAT(mix.error().message, HasSubstr("m.csv:5: column 'coal'"));
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -42,10 +42,17 @@ double KnownShare(const HourlySeries& series) {
          static_cast<double>(std::max<std::size_t>(1, series.values.size()));
 }
 
-bool Covers(const Weather& weather, const HourlySeries& series, std::size_t horizon) {
+bool Covers(const HourlyColumns& given, const HourlySeries& series, std::size_t horizon) {
   const auto length = [](std::size_t n) { return hours(static_cast<std::int64_t>(n)); };
-  return weather.start <= series.start && weather.start + length(weather.Hours()) >=
-                                              series.start + length(series.values.size() + horizon);
+  return given.start <= series.start && given.start + length(given.Hours()) >=
+                                            series.start + length(series.values.size() + horizon);
+}
+
+std::string_view MixText(const HourlyRequest& request, bool given) {
+  if (!given) return "";
+  if (UsesMix(request)) return ", generation mix";
+  return request.mix != nullptr ? ", too few of them to learn from the generation mix"
+                                : ", the generation mix does not cover it";
 }
 
 // The hours of `forecast`, from `begin` on, clipped to [from, to).
@@ -100,6 +107,7 @@ Result<BandedForecast> LearnedForecast::PredictBand(const Source& source, TimePo
       std::max<std::int64_t>(1, (to - issue + hours(1) - milliseconds(1)) / hours(1)));
   const bool weather = weather_ && Covers(*weather_, series, request.horizon);
   if (weather) request.weather = &*weather_;
+  if (mix_ && Covers(*mix_, series, 0)) request.mix = &*mix_;
   const auto forecasts = ForecastHours(request);
   if (!forecasts && forecasts.error().code == Code::kUnavailable) {
     return Fallback(source, from, to, now, forecasts.error().message);
@@ -119,9 +127,10 @@ Result<BandedForecast> LearnedForecast::PredictBand(const Source& source, TimePo
   Append(forecast.high, issue, begin, to, out.p90);
   out.middle.origin.kind = IntensityKind::kForecast;
   out.middle.origin.source =
-      fmt::format("blend of {} ({:.0f} days of history until {}{})", source.Origin().source,
+      fmt::format("blend of {} ({:.0f} days of history until {}{}{})", source.Origin().source,
                   static_cast<double>(series.values.size()) / 24, FormatTime(known_until),
-                  weather ? ", weather" : (weather_ ? ", the weather does not cover it" : ""));
+                  weather ? ", weather" : (weather_ ? ", the weather does not cover it" : ""),
+                  MixText(request, mix_.has_value()));
   return out;
 }
 

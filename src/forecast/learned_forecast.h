@@ -19,12 +19,15 @@ namespace lowtide {
 //    days ahead), when its latest reading is more than a day old, when less than half of it is
 //    known, or when `to` is more than 13 days ahead. The origin's source text says which method was
 //    used and why.
-//  - Weather that does not cover the history and the hours asked for is left out, and that is said.
+//  - Weather that does not cover the history and the hours asked for, and a generation mix that
+//  does
+//    not cover the history, are left out, and that is said.
 //  - Constants and yearly averages forecast themselves, and keep their kind.
 class LearnedForecast final : public Forecaster {
  public:
   LearnedForecast() = default;
-  explicit LearnedForecast(Weather weather) : weather_(std::move(weather)) {}
+  explicit LearnedForecast(std::optional<Weather> weather, std::optional<GenerationMix> mix = {})
+      : weather_(std::move(weather)), mix_(std::move(mix)) {}
 
   std::string_view Name() const override { return "blend"; }
 
@@ -40,6 +43,7 @@ class LearnedForecast final : public Forecaster {
 
   DayPersistence fallback_;
   std::optional<Weather> weather_;
+  std::optional<GenerationMix> mix_;
 };
 
 }  // namespace lowtide

@@ -111,6 +111,23 @@ TEST_F(LearnedForecastTest, WeatherThatDoesNotReachIsLeftOutAndSaidSo) {
   EXPECT_THAT(forecast->origin.source, HasSubstr("the weather does not cover it"));
 }
 
+TEST_F(LearnedForecastTest, TheMixIsUsedWhereItCoversTheHistoryAndThatIsLong) {
+  GenerationMix mix{{At("2021-11-01T00:00Z"), {"wind", "coal"}, {{}, {}}}};
+  for (int h = 0; h < 24 * 400; ++h) {
+    mix.columns[0].push_back(100 + h % 37);
+    mix.columns[1].push_back(100 + h % 24);
+  }
+  const TimePoint late = At("2022-09-02T12:30Z");
+  const auto source_text = [&](TimePoint now) {
+    const auto forecast = LearnedForecast(std::nullopt, mix).Predict(*source_, now, now + 24h, now);
+    return forecast ? forecast->origin.source : forecast.error().message;
+  };
+  EXPECT_THAT(source_text(late), HasSubstr("09-02T13:00:00Z, generation mix)"));
+  EXPECT_THAT(source_text(now_), HasSubstr("too few of them to learn from the generation mix"));
+  for (auto& column : mix.columns) column.resize(24 * 100);
+  EXPECT_THAT(source_text(late), HasSubstr("the generation mix does not cover it"));
+}
+
 TEST(LearnedForecastConstantTest, ConstantsForecastThemselves) {
   IntensityOrigin origin;
   origin.kind = IntensityKind::kConstant;

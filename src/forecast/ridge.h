@@ -42,8 +42,6 @@ struct BlendOptions {
   double lambda = 15;        // of the first day of lead
   double later_lambda = 15;  // of the days after it
   double half_life_days = 730;
-  // Issues an hour before and after each training issue count as well, each this much.
-  double neighbour_weight = 0.7;
 };
 
 // Two ridges per lead that share one matrix, one for the logarithm and one for the intensity
