@@ -84,7 +84,11 @@ class Lead {
     a = inverse.asDiagonal() * a * inverse.asDiagonal();
     const double lambda = lead_ < 24 ? options_.lambda : options_.later_lambda;
     a.diagonal().array() += lambda * std::exp2(age);
-    fit.coefficients = a.selfadjointView<Eigen::Lower>().llt().solve(inverse.asDiagonal() * b);
+    const MatrixXf scaled = a.cast<float>();
+    fit.coefficients = scaled.selfadjointView<Eigen::Lower>()
+                           .llt()
+                           .solve((inverse.asDiagonal() * b).cast<float>())
+                           .cast<double>();
     fit.scale = unit_.cwiseProduct(inverse);
     return fit;
   }
