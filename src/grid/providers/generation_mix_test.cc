@@ -14,7 +14,7 @@ Generation Gave(std::string_view fuel, int hour, std::optional<double> mw) {
 }
 
 Payload Lifecycle(std::vector<Generation> rows) {
-  return IntensityFromMix(std::move(rows), TestFactors(), Basis::kLifecycle);
+  return IntensityFromMix(rows, TestFactors(), Basis::kLifecycle);
 }
 
 TEST(EmissionFactorsTest, TheTableIsTheDocumentedOne) {
