@@ -13,7 +13,7 @@ Generation Gave(std::string_view fuel, int hour, std::optional<double> mw) {
   return {std::string(fuel), std::string(fuel), kT0 + hour * 1h, kT0 + (hour + 1) * 1h, mw};
 }
 
-Payload Lifecycle(std::vector<Generation> rows) {
+Payload Lifecycle(const std::vector<Generation>& rows) {
   return IntensityFromMix(rows, TestFactors(), Basis::kLifecycle);
 }
 
