@@ -44,7 +44,7 @@ install_codecarbon() {
 }
 
 scripts/setup.sh
-cmake --preset release -DLOWTIDE_BENCH=ON >/dev/null
+cmake --preset release -DLOWTIDE_BENCH=ON -DLOWTIDE_TESTS=ON >/dev/null
 cmake --build --preset release --target bench_all >build/release/bench_build.log ||
   { tail -n 40 build/release/bench_build.log && exit 1; }
 

@@ -20,6 +20,7 @@
 #include "grid/zone.h"
 #include "option_checks.h"
 #include "plan/power_curve_reader.h"
+#include "run/run_name.h"
 
 namespace lowtide::cli {
 namespace {
@@ -141,6 +142,11 @@ Status SetProfiler(const RunFlags& flags, RunConfig& config) {
   auto mode = ParseProfileMode(flags.profile);
   if (!mode) return Annotate(std::move(mode).error(), "--profile");
   config.profile = *mode;
+  if (config.profile == ProfileMode::kForce && config.curve) {
+    return Fail(Code::kInvalidArgument,
+                "--profile force measures the power curve, and --power-curve gives it: leave one "
+                "of them out");
+  }
   config.profiler.wait_steps = flags.wait_steps;
   config.profiler.warmup_steps = flags.warmup_steps;
   config.profiler.profile_steps = flags.profile_steps;
@@ -155,7 +161,8 @@ Status SetProfiler(const RunFlags& flags, RunConfig& config) {
 void AddRunOptions(CLI::App& app, RunFlags& flags) {
   Single(app.add_option("--name", flags.name,
                         "Name of the job; runs and power curves are kept under it "
-                        "(default: the program's name)"));
+                        "(default: the name of the script, the module of python -m, else that of "
+                        "the program)"));
   AddIntensityOptions(app, flags.intensity);
   Single(app.add_option("--grid-time", flags.grid_time,
                         "Treat the run as starting at this time on the grid, e.g. to replay a past "
@@ -217,7 +224,8 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
       ->type_name("FILE[:SELECTOR]")
       ->group("Profiling");
   Single(app.add_option("--profile", flags.profile,
-                        "auto: measure the job's power curve when it is not known; off: never"))
+                        "auto: measure the job's power curve when it is not known; force: measure "
+                        "it anew and replace the one that is kept; off: never"))
       ->check(ParsedBy(ParseProfileMode))
       ->capture_default_str()
       ->group("Profiling");
@@ -309,9 +317,7 @@ Result<RunConfig> MakeRunConfig(const RunFlags& flags, std::vector<std::string> 
                                 const Machine& machine, const Source& source) {
   RunConfig config;
   config.command = std::move(command);
-  config.name = flags.name.empty()
-                    ? std::filesystem::path(config.command.front()).filename().string()
-                    : flags.name;
+  config.name = flags.name.empty() ? DefaultRunName(config.command) : flags.name;
   std::error_code ignored;
   config.working_directory = std::filesystem::current_path(ignored).string();
   config.host = HostName();

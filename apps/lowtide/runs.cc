@@ -1,4 +1,5 @@
-// lowtide runs list | show | report | export: what past runs cost.
+// lowtide runs list | show | report | export: what past runs cost. The verbs that forget are in
+// runs_delete.cc and runs_curves.cc.
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "run/report_html.h"
 #include "run/report_json.h"
 #include "run/report_text.h"
+#include "runs_verbs.h"
 #include "store/store.h"
 #include "verbs.h"
 
@@ -64,19 +66,6 @@ std::string LocalTime(TimePoint time) {
   return {text.data(), size};
 }
 
-// A store that is not there has no runs, and looking must not make one.
-Result<std::unique_ptr<Store>> OpenExisting() {
-  LOWTIDE_TRY_STATUS(CheckStateDirectory());
-  const auto path = StorePath();
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    return Fail(Code::kNotFound, fmt::format("there are no runs yet: {} does not exist; `lowtide "
-                                             "run -- COMMAND` makes one",
-                                             path.string()));
-  }
-  return Store::Open(path);
-}
-
 Report ReportOf(RunData run) {
   auto counterfactuals = RunCounterfactuals(run);
   return BuildReport(std::move(run), std::move(counterfactuals));
@@ -105,19 +94,17 @@ Result<RunData> LoadRun(Store& store, const std::string& id) {
 }
 
 Result<Report> LoadReport(const std::string& id) {
-  LOWTIDE_TRY(auto store, OpenExisting());
+  LOWTIDE_TRY(auto store, OpenExistingStore());
   LOWTIDE_TRY(RunData run, LoadRun(*store, id));
   return ReportOf(std::move(run));
 }
-
-void Print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Status List(const ListOptions& options) {
   LOWTIDE_TRY_STATUS(CheckStateDirectory());
   std::error_code ignored;
   std::vector<RunData> runs;
   if (std::filesystem::exists(StorePath(), ignored)) {
-    LOWTIDE_TRY(auto store, OpenExisting());
+    LOWTIDE_TRY(auto store, OpenExistingStore());
     LOWTIDE_TRY(runs, store->ListRuns(options.name, options.limit));
   }
   if (options.json) {
@@ -125,7 +112,7 @@ Status List(const ListOptions& options) {
     for (RunData& run : runs) {
       out.push_back(ReportSummaryJson(BuildReport(std::move(run), {})));
     }
-    Print(DumpJsonPretty({{"runs", std::move(out)}}) + "\n");
+    PrintOut(DumpJsonPretty({{"runs", std::move(out)}}) + "\n");
     return {};
   }
   if (runs.empty()) {
@@ -134,9 +121,9 @@ Status List(const ListOptions& options) {
                     options.name.empty() ? "" : fmt::format(" named \"{}\"", options.name)));
     return {};
   }
-  Print(FormatRunListHeader() + "\n");
+  PrintOut(FormatRunListHeader() + "\n");
   for (RunData& run : runs) {
-    Print(FormatRunListRow(BuildReport(std::move(run), {})) + "\n");
+    PrintOut(FormatRunListRow(BuildReport(std::move(run), {})) + "\n");
   }
   return {};
 }
@@ -144,13 +131,13 @@ Status List(const ListOptions& options) {
 Status Show(const ShowOptions& options) {
   LOWTIDE_TRY(const Report report, LoadReport(options.id));
   if (options.json) {
-    Print(DumpJsonPretty(ReportJson(report)) + "\n");
+    PrintOut(DumpJsonPretty(ReportJson(report)) + "\n");
     return {};
   }
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && !Environment("NO_COLOR");
   const std::string epochs = FormatEpochTable(report);
-  if (!epochs.empty()) Print(epochs + "\n");
-  Print(FormatSummary(report, colour ? TextStyle::kColour : TextStyle::kPlain));
+  if (!epochs.empty()) PrintOut(epochs + "\n");
+  PrintOut(FormatSummary(report, colour ? TextStyle::kColour : TextStyle::kPlain));
   return {};
 }
 
@@ -159,7 +146,7 @@ Status WriteReport(const ReportOptions& options) {
   LOWTIDE_TRY(const Report report, LoadReport(options.id));
   LOWTIDE_TRY_STATUS(WriteUserFile(options.html, ReportHtml(report)));
   if (options.json) {
-    Print(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
+    PrintOut(DumpJson({{"run_id", report.run.record.run_id}, {"html", options.html}}) + "\n");
   } else {
     WriteToStandardError(fmt::format("lowtide: wrote {}\n", options.html));
   }
@@ -169,7 +156,7 @@ Status WriteReport(const ReportOptions& options) {
 // The runs to export, oldest first as rows of a file that grows; with --all without those that
 // still go on, whose numbers are not final.
 Result<std::vector<Report>> ExportedReports(const ExportOptions& options) {
-  LOWTIDE_TRY(auto store, OpenExisting());
+  LOWTIDE_TRY(auto store, OpenExistingStore());
   std::vector<std::string> ids = options.ids;
   if (options.all) {
     LOWTIDE_TRY(const auto runs, store->ListRuns("", kAllRuns));
@@ -188,7 +175,7 @@ Result<std::vector<Report>> ExportedReports(const ExportOptions& options) {
 // What was written, and where, for --output.
 void SayExported(const ExportOptions& options, std::size_t written, std::size_t asked) {
   if (options.json) {
-    Print(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
+    PrintOut(DumpJson({{"output", options.output}, {"written", written}, {"runs", asked}}) + "\n");
     return;
   }
   WriteToStandardError(fmt::format("lowtide: wrote {} run{} to {}", written,
@@ -205,8 +192,8 @@ Status ExportCodecarbon(const ExportOptions& options, const std::vector<Report>&
     rows.push_back({report.run.record.run_id, CodecarbonRow(report, LocalTime)});
   }
   if (options.output.empty()) {
-    Print(CodecarbonHeader());
-    for (const auto& row : rows) Print(row.row);
+    PrintOut(CodecarbonHeader());
+    for (const auto& row : rows) PrintOut(row.row);
     return {};
   }
   RealClock clock;
@@ -220,7 +207,7 @@ Status ExportJson(const ExportOptions& options, const std::vector<Report>& repor
   for (const Report& report : reports) out.push_back(ReportJson(report));
   const std::string text = DumpJsonPretty({{"runs", std::move(out)}}) + "\n";
   if (options.output.empty()) {
-    Print(text);
+    PrintOut(text);
     return {};
   }
   LOWTIDE_TRY_STATUS(WriteUserFile(options.output, text));
@@ -238,16 +225,10 @@ Status Export(const ExportOptions& options) {
                                   : ExportCodecarbon(options, reports);
 }
 
-void Finish(const Status& status, int& exit_code) {
-  exit_code = status ? 0 : PrintError(status.error());
-}
-
 template <class T>
 CLI::Option* LastWins(CLI::App& app, const std::string& names, T& value, const std::string& help) {
   return app.add_option(names, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
-
-constexpr const char* kIdHelp = "Run id, a unique beginning of one, or \"last\"";
 
 void AddList(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ListOptions>();
@@ -262,7 +243,7 @@ void AddList(CLI::App& runs, int& exit_code) {
 void AddShow(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App& app = *runs.add_subcommand("show", "Print the report of a run");
-  app.add_option("id", options->id, kIdHelp)->required();
+  app.add_option("id", options->id, kRunIdHelp)->required();
   app.add_flag("--json", options->json, "Print the JSON report");
   app.callback([options, &exit_code] { Finish(Show(*options), exit_code); });
 }
@@ -270,7 +251,7 @@ void AddShow(CLI::App& runs, int& exit_code) {
 void AddReport(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App& app = *runs.add_subcommand("report", "Write the report of a run as one HTML page");
-  app.add_option("id", options->id, kIdHelp)->required();
+  app.add_option("id", options->id, kRunIdHelp)->required();
   LastWins(app, "--html", options->html, "File to write; one that is there is replaced")
       ->type_name("FILE")
       ->required();
@@ -281,7 +262,7 @@ void AddReport(CLI::App& runs, int& exit_code) {
 void AddExport(CLI::App& runs, int& exit_code) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App& app = *runs.add_subcommand("export", "Write runs as JSON or as codecarbon's CSV");
-  app.add_option("ids", options->ids, kIdHelp);
+  app.add_option("ids", options->ids, kRunIdHelp);
   app.add_flag("--all", options->all, "Every run that has ended");
   LastWins(app, "--format", options->format,
            "json: full reports; codecarbon: its 38 columns, kg and kWh")
@@ -298,13 +279,28 @@ void AddExport(CLI::App& runs, int& exit_code) {
 
 }  // namespace
 
+Result<std::unique_ptr<Store>> OpenExistingStore() {
+  LOWTIDE_TRY_STATUS(CheckStateDirectory());
+  const auto path = StorePath();
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Fail(Code::kNotFound, fmt::format("there are no runs yet: {} does not exist; `lowtide "
+                                             "run -- COMMAND` makes one",
+                                             path.string()));
+  }
+  return Store::Open(path);
+}
+
 void AddRunsVerb(CLI::App& app, int& exit_code) {
-  CLI::App& runs = *app.add_subcommand("runs", "List, show and export past runs");
+  CLI::App& runs = *app.add_subcommand("runs", "List, show, export and delete past runs");
   runs.require_subcommand(1);
   AddList(runs, exit_code);
   AddShow(runs, exit_code);
   AddReport(runs, exit_code);
   AddExport(runs, exit_code);
+  AddRunsDelete(runs, exit_code);
+  AddRunsCurves(runs, exit_code);
+  AddRunsForgetCurve(runs, exit_code);
 }
 
 }  // namespace lowtide::cli

@@ -188,14 +188,14 @@ Result<Zone> ZoneTable::Resolve(std::string_view text) const {
   LOWTIDE_TRY(const Zone typed, ParseZone(text));
   const std::string key = Upper(typed.key);
   if (const ZoneInfo* info = Find(key)) return info->zone;
-  const CloudRegion* found = nullptr;
+  std::vector<Zone> found;
   std::vector<std::string> all;
   for (const CloudRegion& region : regions_) {
     if (Upper(region.region) != key) continue;
-    found = &region;
+    found.push_back(region.zone);
     all.push_back(fmt::format("{}:{}", region.provider, region.region));
   }
-  if (all.size() == 1) return found->zone;
+  if (found.size() == 1) return found.front();
   if (all.size() > 1) {
     return Fail(Code::kNotFound, fmt::format("several clouds have a region '{}'; say which: {}",
                                              typed.key, fmt::join(all, ", ")));
@@ -287,6 +287,7 @@ std::vector<std::string_view> ZoneTable::ZonesOf(std::string_view provider) cons
 
 std::vector<NearZone> ZoneTable::Near(const Coordinates& at, std::size_t count) const {
   std::vector<NearZone> out;
+  out.reserve(zones_.size());
   for (const ZoneInfo& info : zones_) out.push_back({&info, DistanceKm(at, info.at)});
   SortStably(out, &NearZone::distance_km);
   if (out.size() > count) out.resize(count);

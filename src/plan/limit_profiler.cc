@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace lowtide {
 namespace {
 
 constexpr int kMaxAttempts = 3;
 // A lower limit cannot make a job faster; by so much it is not noise either.
-constexpr double kSlowStart = 1.05;
+constexpr double kSlower = 1.05;
+// Limits this close are the same one, whatever rounds them.
+constexpr Watts kSameLimit{1};
 constexpr double kMaxLimits = 1000;
 // A window this many times as long as asked for, and still without energy, is given up.
 constexpr int kMaxWindowFactor = 10;
@@ -45,8 +49,8 @@ std::vector<Watts> LimitsBetween(Watts min, Watts max, Watts step) {
   std::vector<Watts> limits;
   for (int i = 0; max - i * step > min; ++i) limits.push_back(max - i * step);
   // The last step may be a short one, but not so short that the curve takes both for the same.
-  if (limits.size() > 1 && limits.back() - min < Watts(1)) limits.pop_back();
-  if (limits.size() == 1 && limits.back() - min < Watts(1)) return limits;
+  if (limits.size() > 1 && limits.back() - min < kSameLimit) limits.pop_back();
+  if (limits.size() == 1 && limits.back() - min < kSameLimit) return limits;
   limits.push_back(min);
   return limits;
 }
@@ -55,10 +59,11 @@ std::vector<Watts> LimitsBetween(Watts min, Watts max, Watts step) {
 
 Result<ProfileMode> ParseProfileMode(std::string_view text) {
   if (text == "auto") return ProfileMode::kAuto;
+  if (text == "force") return ProfileMode::kForce;
   if (text == "off") return ProfileMode::kOff;
-  return Fail(
-      Code::kInvalidArgument,
-      fmt::format("'{}' is not a profiling mode; allowed are auto and off", text.substr(0, 64)));
+  return Fail(Code::kInvalidArgument,
+              fmt::format("'{}' is not a profiling mode; allowed are auto, force and off",
+                          text.substr(0, 64)));
 }
 
 Result<LimitProfiler> LimitProfiler::Make(const ProfilerOptions& options, Watts min, Watts max,
@@ -122,7 +127,8 @@ ProfilerAction LimitProfiler::OnEpochEnd() {
 
 ProfilerAction LimitProfiler::Stop(std::string_view why) {
   if (Done()) return {};
-  return Finish(fmt::format("stopped while {}: {}", Progress(), why));
+  ended_ = fmt::format("stopped while {}: {}", Progress(), why);
+  return Finish();
 }
 
 std::string LimitProfiler::Progress() const {
@@ -137,12 +143,30 @@ std::string LimitProfiler::Progress() const {
   return {};
 }
 
+std::vector<PowerPoint> LimitProfiler::Points() const {
+  std::vector<PowerPoint> points;
+  points.reserve(measured_.size());
+  for (const Measured& m : measured_) points.push_back(PointOf(m.window));
+  return points;
+}
+
 Result<PowerCurve> LimitProfiler::Curve(std::string device, std::string job) const {
-  if (points_.empty()) {
+  if (measured_.empty()) {
     return Fail(Code::kUnavailable,
                 fmt::format("no power curve: no limit was measured ({})", Progress()));
   }
-  return MakePowerCurve(std::move(device), std::move(job), gpus_, points_);
+  std::vector<PowerWindow> windows;
+  windows.reserve(measured_.size());
+  for (const Measured& m : measured_) windows.push_back(m.window);
+  return MakePowerCurve(std::move(device), std::move(job), gpus_, MonotonePoints(windows));
+}
+
+bool LimitProfiler::Suffices(const PowerCurve& curve) const {
+  if (curve.points.size() >= limits_.size()) return true;
+  const PowerPoint& lowest = curve.Lowest();
+  const bool useless = lowest.throughput_per_s < least_share_ * curve.Highest().throughput_per_s;
+  if (!useless && lowest.limit - limits_.back() >= kSameLimit) return false;
+  return curve.points.size() - (useless ? 1 : 0) >= 2;
 }
 
 void LimitProfiler::MoveBoundary(MonoTime now, std::optional<Joules> energy) {
@@ -175,32 +199,62 @@ ProfilerAction LimitProfiler::Measure(MonoTime now, std::optional<Joules> energy
 }
 
 ProfilerAction LimitProfiler::Close() {
-  const Watts limit = CurrentLimit();
-  const PowerPoint point{limit, static_cast<double>(window_.steps) / window_.time.count(),
-                         window_.energy / window_.time};
-  if (again_) {
-    points_.front() = point;
-    return Finish(std::move(ended_));
+  attempts_ = 0;
+  window_.limit = CurrentLimit();
+  if (again_) return CloseAgain();
+  measured_.push_back({window_});
+  return GoOnOrEnd();
+}
+
+// What comes between (other processes, a cold cache, a slow disk) only ever makes a job slower, so
+// that of two windows the faster one says more about the limit.
+ProfilerAction LimitProfiler::CloseAgain() {
+  Measured& measured = measured_[*std::exchange(again_, std::nullopt)];
+  const double before = ShareOf(measured);
+  measured.settled = true;
+  if (PointOf(window_).throughput_per_s > PointOf(measured.window).throughput_per_s) {
+    measured.window = window_;
   }
-  points_.push_back(point);
-  const double share = points_.back().throughput_per_s / points_.front().throughput_per_s;
-  if (share < least_share_) {
-    return End(
-        fmt::format("ended at {:g} W: its throughput is {:.1f} % of that at {:g} W, below "
-                    "the {:.1f} % still of use",
-                    limit.v, 100 * share, points_.front().limit.v, 100 * least_share_));
+  if (ending_) return End();
+  if (ShareOf(measured) >= least_share_) {
+    notes_.push_back(fmt::format(
+        "{:g} W had {:.1f} % of the throughput at {:g} W, but {:.1f} % "
+        "when it was measured once more, which counts",
+        window_.limit.v, 100 * before, measured_.front().window.limit.v, 100 * ShareOf(measured)));
   }
-  return NextLimit();
+  return GoOnOrEnd();
+}
+
+ProfilerAction LimitProfiler::GoOnOrEnd() {
+  const Measured& latest = measured_.back();
+  if (ShareOf(latest) >= least_share_) return NextLimit();
+  if (!latest.settled) {
+    // The limit is in force already, and the job warm.
+    again_ = measured_.size() - 1;
+    window_ = {};
+    return {};
+  }
+  ended_ = fmt::format(
+      "ended at {:g} W: its throughput is {:.1f} % of that at {:g} W, below the {:.1f} % still of "
+      "use",
+      latest.window.limit.v, 100 * ShareOf(latest), measured_.front().window.limit.v,
+      100 * least_share_);
+  return End();
 }
 
 ProfilerAction LimitProfiler::Retry(std::string_view why) {
   window_ = {};
   notes_.push_back(fmt::format("window at {:g} W discarded: {}", CurrentLimit().v, why));
   if (++attempts_ < kMaxAttempts) return {};
-  if (again_) return Finish(std::move(ended_));
+  if (again_) {  // its first window has to do
+    attempts_ = 0;
+    measured_[*std::exchange(again_, std::nullopt)].settled = true;
+    return ending_ ? End() : GoOnOrEnd();
+  }
   if (index_ == 0) {
-    return Finish(fmt::format("ended: the highest limit, {:g} W, could not be measured ({})",
-                              CurrentLimit().v, why));
+    ended_ = fmt::format("ended: the highest limit, {:g} W, could not be measured ({})",
+                         CurrentLimit().v, why);
+    return Finish();
   }
   notes_.push_back(fmt::format("{:g} W left out after {} attempts", CurrentLimit().v, attempts_));
   return NextLimit();
@@ -209,30 +263,38 @@ ProfilerAction LimitProfiler::Retry(std::string_view why) {
 ProfilerAction LimitProfiler::NextLimit() {
   attempts_ = 0;
   if (++index_ < limits_.size()) return SetLimit();
-  return End(fmt::format("measured {} of {} limits", points_.size(), limits_.size()));
+  ended_ = fmt::format("measured {} of {} limits", measured_.size(), limits_.size());
+  return End();
 }
 
-ProfilerAction LimitProfiler::End(std::string why) {
-  const auto fastest = std::ranges::max_element(points_, {}, &PowerPoint::throughput_per_s);
-  if (points_.empty() ||
-      fastest->throughput_per_s < kSlowStart * points_.front().throughput_per_s) {
-    return Finish(std::move(why));
+ProfilerAction LimitProfiler::End() {
+  ending_ = true;
+  const auto share = [this](const Measured& m) { return ShareOf(m); };
+  for (auto m = measured_.begin(); m != measured_.end(); ++m) {
+    if (m->settled) continue;
+    const auto fastest = std::ranges::max_element(m, measured_.end(), {}, share);
+    if (ShareOf(*fastest) < kSlower * ShareOf(*m)) continue;
+    const bool first = m == measured_.begin();
+    notes_.push_back(
+        fmt::format("{:g} W was slower than {:g} W, so {}: {:g} W is measured once more",
+                    m->window.limit.v, fastest->window.limit.v,
+                    first ? "the job was slow at its start" : "something else slowed the job down",
+                    m->window.limit.v));
+    again_ = static_cast<std::size_t>(m - measured_.begin());
+    return SetLimit();
   }
-  notes_.push_back(
-      fmt::format("{:g} W was slower than {:g} W, so the job was slow at its start: "
-                  "{:g} W is measured once more",
-                  points_.front().limit.v, fastest->limit.v, points_.front().limit.v));
-  again_ = true;
-  ended_ = std::move(why);
-  index_ = 0;
-  attempts_ = 0;
-  return SetLimit();
+  return Finish();
 }
 
-ProfilerAction LimitProfiler::Finish(std::string why) {
+ProfilerAction LimitProfiler::Finish() {
   state_ = State::kDone;
-  ended_ = std::move(why);
   return {ProfilerAction::Kind::kDone, Watts()};
+}
+
+// Of the throughput at the highest limit.
+double LimitProfiler::ShareOf(const Measured& measured) const {
+  return PointOf(measured.window).throughput_per_s /
+         PointOf(measured_.front().window).throughput_per_s;
 }
 
 }  // namespace lowtide

@@ -4,9 +4,13 @@
 //
 // Other than Zeus's, an unfinished window survives the end of an epoch: steps, energy and working
 // time go on accumulating in the next one, so epochs of any length give a curve. The limit stays in
-// place meanwhile. And when a lower limit turns out faster than the highest one, the job was slow
-// at its start (caches, compilation, a data loader) rather than the limit, so that the highest is
-// measured once more at the end.
+// place meanwhile.
+//
+// And what a busy machine does to a window is not taken for the limit's doing. A limit whose
+// throughput would end the profile is measured once more before it does: one disturbed window would
+// hide every limit below it. A limit that turns out slower than a lower one is measured once more
+// at the end; where it is the highest, the job was slow at its start (caches, compilation, a data
+// loader). Of two windows at one limit the faster counts.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +23,16 @@
 #include "base/time.h"
 #include "plan/cost.h"
 #include "plan/power_curve.h"
+#include "plan/power_window.h"
 
 namespace lowtide {
 
 enum class ProfileMode : std::uint8_t {
-  kAuto,  // when the job's curve is not known yet
-  kOff,   // never
+  kAuto,   // when the job's curve is not known yet
+  kForce,  // even where it is known
+  kOff,    // never
 };
-// "auto", "off".
+// "auto", "force", "off".
 Result<ProfileMode> ParseProfileMode(std::string_view text);
 
 struct ProfilerOptions {
@@ -39,7 +45,7 @@ struct ProfilerOptions {
   // A window lasts at least this long, with more steps if need be; 0 is off. A GPU's energy counter
   // advances every 20 to 100 ms, so that 4 s bound its error by about 2.5 %.
   Seconds min_window{0};
-  // Profiling ends after the first limit whose throughput is below this share of the highest
+  // Profiling ends after the first limit whose throughput is twice below this share of the highest
   // limit's; 0 is off. In all 121 jobs of Zeus's published A40 and V100 power traces the limit of
   // least energy, and every limit above it, keeps at least 0.66 of the throughput.
   double min_throughput_share = 0.6;
@@ -75,16 +81,21 @@ class LimitProfiler {
   ProfilerAction Stop(std::string_view why);
 
   bool Done() const { return state_ == State::kDone; }
-  // The limits finished so far, highest first.
-  const std::vector<PowerPoint>& Points() const { return points_; }
+  // What was measured of the limits finished so far, highest first, as it was measured.
+  std::vector<PowerPoint> Points() const;
   const std::vector<Watts>& Limits() const { return limits_; }
   // How it goes, or why it ended: "measuring 225 W: 12 of 40 steps", "measured 9 limits".
   std::string Progress() const;
   // What went wrong on the way, in order.
   const std::vector<std::string>& Notes() const { return notes_; }
-  // The points so far as a curve; kUnavailable when even the highest limit was not measured (no
-  // cost can be computed without it).
+  // The limits finished so far as a curve, made monotone (MonotonePoints); kUnavailable when even
+  // the highest limit was not measured (no cost can be computed without it).
   Result<PowerCurve> Curve(std::string device, std::string job) const;
+  // Whether a curve of the job tells all that this profile could: it has every limit; or it goes
+  // down to the lowest limit or to a throughput that is of no use, and has at least two limits that
+  // are. Where already the second limit is of no use, something else may well have slowed the job
+  // down: no curve to go by for ever.
+  bool Suffices(const PowerCurve& curve) const;
 
  private:
   enum class State : std::uint8_t { kWaiting, kWarmup, kMeasuring, kDone };
@@ -92,10 +103,9 @@ class LimitProfiler {
     MonoTime at;
     Joules energy;
   };
-  struct Window {
-    std::int64_t steps = 0;
-    Joules energy;
-    Seconds time{0};
+  struct Measured {
+    PowerWindow window;    // the faster one
+    bool settled = false;  // not to be measured again
   };
 
   LimitProfiler(const ProfilerOptions& options, std::vector<Watts> limits, int gpus,
@@ -106,11 +116,14 @@ class LimitProfiler {
   ProfilerAction Measure(MonoTime now, std::optional<Joules> energy);
   ProfilerAction Close();
   ProfilerAction Retry(std::string_view why);
+  ProfilerAction CloseAgain();
+  ProfilerAction GoOnOrEnd();
   ProfilerAction NextLimit();
-  // Ends, unless the highest limit must be measured once more.
-  ProfilerAction End(std::string why);
-  ProfilerAction Finish(std::string why);
-  Watts CurrentLimit() const { return limits_[index_]; }
+  // Ends once no limit that was slower than a lower one is left to be measured again.
+  ProfilerAction End();
+  ProfilerAction Finish();
+  double ShareOf(const Measured& measured) const;
+  Watts CurrentLimit() const { return again_ ? measured_[*again_].window.limit : limits_[index_]; }
 
   ProfilerOptions options_;
   std::vector<Watts> limits_;
@@ -118,9 +131,10 @@ class LimitProfiler {
   double least_share_ = 0;
 
   State state_ = State::kWaiting;
-  std::size_t index_ = 0;  // into limits_
-  int attempts_ = 0;       // at the current limit
-  bool again_ = false;     // the highest limit is being measured once more
+  std::size_t index_ = 0;             // into limits_
+  int attempts_ = 0;                  // at the current limit
+  std::optional<std::size_t> again_;  // the one of measured_ that is being measured once more
+  bool ending_ = false;               // no new limits
   std::int64_t warmup_left_ = 0;
   std::int64_t skip_left_ = 0;  // unmeasured steps at the start of this epoch
   std::int64_t epoch_steps_ = 0;
@@ -128,8 +142,8 @@ class LimitProfiler {
   // The latest moment between two steps of this epoch whose energy is known, and the steps since.
   std::optional<Boundary> last_;
   std::int64_t steps_since_last_ = 0;
-  Window window_;
-  std::vector<PowerPoint> points_;
+  PowerWindow window_;
+  std::vector<Measured> measured_;
   std::vector<std::string> notes_;
   std::string ended_;
 };

@@ -112,7 +112,9 @@ TEST(LimitProfilerTest, EndsOnceTheThroughputIsOfNoUse) {
   LimitProfiler profiler = Profiler();
   job.Train(profiler, 1, [](int) { return 1000; });
   ASSERT_TRUE(profiler.Done());
+  EXPECT_EQ(job.steps_done, 1 + 6 * 50 + 40) << "the last limit is measured twice";
   EXPECT_EQ(profiler.Points().back().limit, Watts(175));  // 0.58 < 0.6
+  EXPECT_TRUE(profiler.Notes().empty());
   EXPECT_THAT(profiler.Progress(), HasSubstr("ended at 175 W: its throughput is 58.3 %"));
   EXPECT_TRUE(profiler.Curve("", ""));
 }
@@ -134,6 +136,121 @@ TEST(LimitProfilerTest, AJobThatIsSlowAtItsStartHasTheHighestLimitMeasuredAgain)
   EXPECT_EQ(profiler.Progress(), "measured 9 of 9 limits");
   ASSERT_EQ(profiler.Notes().size(), 1U);
   EXPECT_THAT(profiler.Notes()[0], HasSubstr("300 W is measured once more"));
+}
+
+// The first step of a window, of the limits from the highest down, without any that are repeated.
+int FirstStepOf(int window) { return 1 + 50 * window + 10; }
+
+TEST(LimitProfilerTest, ADisturbedWindowDoesNotEndIt) {
+  SyntheticJob job(LinearCurve());
+  job.slowed = [](int step) {
+    return step >= FirstStepOf(1) && step < FirstStepOf(1) + 40 ? 3 : 1;
+  };
+  LimitProfiler profiler = Profiler();
+  job.Train(profiler, 1, [](int) { return 1000; });
+  ASSERT_TRUE(profiler.Done());
+  EXPECT_THAT(profiler.Progress(), HasSubstr("ended at 175 W: its throughput is 58.3 %"));
+  PowerCurve expected = LinearCurve();
+  expected.points.resize(6);
+  ExpectSameCurve(profiler.Points(), expected);
+  EXPECT_THAT(profiler.Notes(),
+              ElementsAre("275 W had 30.6 % of the throughput at 300 W, but 91.7 % when it was "
+                          "measured once more, which counts"));
+}
+
+TEST(LimitProfilerTest, TheFasterOfTwoWindowsCounts) {
+  SyntheticJob job(LinearCurve());  // both windows at 275 W are disturbed, the second one more
+  job.slowed = [](int step) {
+    return step < FirstStepOf(1) ? 1 : step < FirstStepOf(1) + 40 ? 2 : 4;
+  };
+  LimitProfiler profiler = Profiler();
+  job.Train(profiler, 1, [](int) { return 1000; });
+  ASSERT_TRUE(profiler.Done());
+  ASSERT_EQ(profiler.Points().size(), 2U);
+  EXPECT_NEAR(profiler.Points()[1].throughput_per_s, 275 / 300.0 / 2, 1e-6);
+}
+
+TEST(LimitProfilerTest, ALimitThatWasSlowerThanALowerOneIsMeasuredAgain) {
+  SyntheticJob job(LinearCurve());
+  job.slowed = [](int step) {
+    return step >= FirstStepOf(2) && step < FirstStepOf(4) ? 1.4 : 1;  // at 250 and 225 W
+  };
+  LimitProfiler profiler = Profiler({.min_throughput_share = 0});
+  job.Train(profiler, 1, [](int) { return 1000; });
+  ASSERT_TRUE(profiler.Done());
+  EXPECT_EQ(job.steps_done, 1 + 9 * 50 + 2 * 50);
+  ExpectSameCurve(profiler.Points(), LinearCurve());
+  EXPECT_THAT(profiler.Notes(),
+              ElementsAre("250 W was slower than 200 W, so something else slowed the job down: "
+                          "250 W is measured once more",
+                          "225 W was slower than 200 W, so something else slowed the job down: "
+                          "225 W is measured once more"));
+  EXPECT_EQ(profiler.Progress(), "measured 9 of 9 limits");
+}
+
+TEST(LimitProfilerTest, ALimitThatIsSlowTwiceIsLeftAtThatAndTheCurveIsMonotone) {
+  SyntheticJob job(LinearCurve());
+  LimitProfiler profiler = Profiler({.min_throughput_share = 0});
+  job.BeginEpoch(profiler);
+  // 250 W is slow whenever it is measured: between 275 W and 225 W it must not be on the curve.
+  while (!profiler.Done()) {
+    job.slowed = [&](int) { return job.limit == Watts(250) ? 2 : 1; };
+    ASSERT_LT(job.steps_done, 1000);
+    job.Step(profiler);
+  }
+  EXPECT_EQ(job.steps_done, 1 + 9 * 50 + 50);
+  EXPECT_NEAR(profiler.Points()[2].throughput_per_s, 250 / 300.0 / 2, 1e-6) << "as measured";
+  const auto curve = profiler.Curve("", "");
+  ASSERT_TRUE(curve);
+  for (std::size_t i = 1; i < curve->points.size(); ++i) {
+    EXPECT_LE(curve->points[i].throughput_per_s, curve->points[i - 1].throughput_per_s);
+    EXPECT_LT(curve->points[i].draw, curve->points[i - 1].draw);
+  }
+  // The windows of 250, 225, 200 and 175 W as one.
+  const double time =
+      40 / (250 / 600.0) + 40 / (225 / 300.0) + 40 / (200 / 300.0) + 40 / (175 / 300.0);
+  EXPECT_NEAR(curve->points[2].throughput_per_s, 160 / time, 1e-6);
+  EXPECT_EQ(curve->points[2].throughput_per_s, curve->points[5].throughput_per_s);
+  EXPECT_NEAR(curve->points[6].throughput_per_s, 150 / 300.0, 1e-6);
+}
+
+TEST(LimitProfilerTest, ASecondWindowThatCannotBeHadLeavesTheFirst) {
+  SyntheticJob job(LinearCurve());
+  LimitProfiler profiler = Profiler({.min_throughput_share = 0.95});
+  job.BeginEpoch(profiler);
+  for (int i = 0; i < 1 + 50 + 50 + 5; ++i) job.Step(profiler);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_FALSE(profiler.Done());
+    job.energy = job.energy - Joules(1e6);
+    job.Step(profiler);
+  }
+  ASSERT_TRUE(profiler.Done());
+  EXPECT_THAT(profiler.Progress(), HasSubstr("ended at 275 W: its throughput is 91.7 %"));
+  EXPECT_EQ(profiler.Points().size(), 2U);
+}
+
+TEST(LimitProfilerTest, ACurveSufficesWhenItReachesAsFarAsTheProfileWould) {
+  const auto curve = [](std::vector<std::pair<double, double>> points) {
+    std::vector<PowerPoint> out;
+    for (const auto& [limit, throughput] : points) {
+      out.push_back({Watts(limit), throughput, Watts(limit)});
+    }
+    return MakePowerCurve("", "", 1, out).value();
+  };
+  const LimitProfiler profiler = Profiler();  // 300 to 100 W, 0.6
+  EXPECT_TRUE(profiler.Suffices(LinearCurve()));
+  EXPECT_TRUE(profiler.Suffices(curve({{300, 1}, {275, 0.9}, {250, 0.59}})));
+  EXPECT_TRUE(profiler.Suffices(curve({{300, 1}, {200, 0.9}, {100.4, 0.7}})));
+  EXPECT_FALSE(profiler.Suffices(curve({{300, 1}, {275, 0.9}, {250, 0.8}}))) << "cut short";
+  EXPECT_FALSE(profiler.Suffices(curve({{300, 1}, {275, 0.5}}))) << "one limit of use";
+  EXPECT_FALSE(profiler.Suffices(curve({{300, 1}})));
+  // A curve that a tighter bound has cut short does for that bound only.
+  const LimitProfiler tight = Profiler({}, {SelectorKind::kMaxSlowdown, 0.5, 1.2});
+  EXPECT_TRUE(tight.Suffices(curve({{300, 1}, {275, 0.9}, {250, 0.8}})));
+  // There is nothing more to know of a GPU with these limits.
+  EXPECT_TRUE(LimitProfiler::Make({}, Watts(300), Watts(300), 1)->Suffices(curve({{300, 1}})));
+  EXPECT_TRUE(LimitProfiler::Make({.limit_step = Watts(300)}, Watts(100), Watts(300), 1)
+                  ->Suffices(curve({{300, 1}, {100, 0.3}})));
 }
 
 TEST(LimitProfilerTest, ASlowdownBoundEndsItAtOneOverTheFactor) {
@@ -268,8 +385,9 @@ TEST(LimitProfilerTest, OptionsOutOfRangeAreErrors) {
   EXPECT_THAT(error({}, 100, 300, 0), HasSubstr("the number of GPUs is 0"));
 }
 
-TEST(ParseProfileModeTest, KnowsAutoAndOff) {
+TEST(ParseProfileModeTest, KnowsAutoForceAndOff) {
   EXPECT_EQ(ParseProfileMode("auto"), ProfileMode::kAuto);
+  EXPECT_EQ(ParseProfileMode("force"), ProfileMode::kForce);
   EXPECT_EQ(ParseProfileMode("off"), ProfileMode::kOff);
   EXPECT_THAT(ParseProfileMode("on").error().message, HasSubstr("'on'"));
 }

@@ -131,6 +131,38 @@ TEST(PlanProperties, AReplayAtTheHighestLimitIsFullPower) {
   }));
 }
 
+TEST(PlanProperties, AMeasuredCurveIsMonotoneWhateverDisturbsTheJob) {
+  EXPECT_TRUE(rc::check([] {
+    const PowerCurve truth = ConvexCurve();
+    ProfilerOptions options;
+    options.profile_steps = *rc::gen::inRange(1, 50);
+    auto profiler =
+        LimitProfiler::Make(options, truth.Lowest().limit, truth.Highest().limit, truth.gpus)
+            .value();
+    SyntheticJob job(truth);
+    const double worst = Between(1, 5);
+    job.slowed = [worst](int) { return *rc::gen::inRange(0, 4) == 0 ? Between(1, worst) : 1.0; };
+    job.Train(profiler, 1000, [](int) { return 200; });
+    RC_ASSERT(profiler.Done());
+    const PowerCurve curve = profiler.Curve("", "").value();
+    const auto raw = profiler.Points();
+    RC_ASSERT(curve.points.size() == raw.size());
+    bool monotone = true;
+    for (std::size_t i = 1; i < raw.size(); ++i) {
+      RC_ASSERT(curve.points[i].throughput_per_s <= curve.points[i - 1].throughput_per_s);
+      RC_ASSERT(curve.points[i].draw <= curve.points[i - 1].draw);
+      monotone = monotone && raw[i].throughput_per_s <= raw[i - 1].throughput_per_s &&
+                 raw[i].draw <= raw[i - 1].draw;
+    }
+    if (monotone) {
+      for (std::size_t i = 0; i < raw.size(); ++i) {
+        RC_ASSERT(curve.points[i].throughput_per_s == raw[i].throughput_per_s);
+        RC_ASSERT(curve.points[i].draw == raw[i].draw);
+      }
+    }
+  }));
+}
+
 TEST(PlanProperties, TheProfilerRecoversTheCurveWhateverTheEpochLengths) {
   EXPECT_TRUE(rc::check([] {
     const PowerCurve truth = ConvexCurve();
@@ -149,7 +181,7 @@ TEST(PlanProperties, TheProfilerRecoversTheCurveWhateverTheEpochLengths) {
     RC_ASSERT(profiler.Done());
     RC_ASSERT(profiler.Points().size() == truth.points.size());
     for (std::size_t i = 0; i < truth.points.size(); ++i) {
-      const PowerPoint& found = profiler.Points()[i];
+      const PowerPoint found = profiler.Points()[i];
       RC_ASSERT(found.limit == truth.points[i].limit);
       RC_ASSERT(std::abs(found.throughput_per_s / truth.points[i].throughput_per_s - 1) < 1e-6);
       RC_ASSERT(std::abs(found.draw / truth.points[i].draw - 1) < 1e-6);

@@ -26,6 +26,8 @@ struct SyntheticJob {
   Seconds between_epochs{7};  // at another draw than that of a step
   bool energy_moves = true;
   std::function<bool(int step)> energy_known;
+  // How many times as long a step takes because of something else; the GPU draws as before.
+  std::function<double(int step)> slowed;
   int steps_done = 0;
 
   ProfilerAction BeginEpoch(LimitProfiler& profiler) {
@@ -34,7 +36,8 @@ struct SyntheticJob {
 
   ProfilerAction Step(LimitProfiler& profiler, int count = 1) {
     const PowerPoint point = Interpolate(curve, limit);
-    Pass(count * TimePerUnit(point), point.draw);
+    const double times = slowed ? slowed(steps_done) : 1;
+    Pass(count * times * TimePerUnit(point), point.draw);
     steps_done += count;
     const bool known = !energy_known || energy_known(steps_done);
     return Obey(profiler.OnStep(now, known ? std::optional(energy) : std::nullopt, count));

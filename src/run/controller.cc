@@ -1,6 +1,7 @@
 #include "run/controller.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lowtide {
 namespace {
@@ -36,29 +37,38 @@ bool Controller::PrepareCurve() {
   if (prepared_) return false;
   prepared_ = true;
   if (options_.policy.kind == PolicyKind::kNone) return false;
-  if (options_.find_curve) options_.curve = options_.find_curve();
-  if (options_.curve) return true;
+  const bool measure = options_.profile != ProfileMode::kOff && control_ != nullptr;
+  if (options_.find_curve && !(measure && options_.profile == ProfileMode::kForce)) {
+    options_.curve = options_.find_curve();
+  }
+  if (options_.curve && !measure) return true;
+  if (measure) profiler_ = MakeProfiler();
+  if (options_.curve) {
+    if (!profiler_ || profiler_->Suffices(*options_.curve)) {
+      profiler_.reset();
+      return true;
+    }
+    remarks_.emplace_back(
+        "that power curve has too few limits or does not go down far enough, so it is measured "
+        "anew");
+    options_.curve.reset();
+  }
   if (options_.profile == ProfileMode::kOff) {
     notices_.emplace_back(
         "the job's power curve is not known and profiling is off: its limit is left alone");
-    return false;
   }
-  StartProfiling();
   return false;
 }
 
-void Controller::StartProfiling() {
-  if (control_ == nullptr) return;
+std::optional<LimitProfiler> Controller::MakeProfiler() {
   const PowerLimits range = control_->Range();
   const Selector selector =
       options_.policy.kind == PolicyKind::kZeus ? options_.policy.selector : Selector{};
   auto profiler =
       LimitProfiler::Make(options_.profiler, range.min, range.max, options_.gpus, selector);
-  if (!profiler) {
-    notices_.push_back("cannot profile power limits: " + profiler.error().message);
-    return;
-  }
-  profiler_ = *std::move(profiler);
+  if (profiler) return *std::move(profiler);
+  notices_.push_back("cannot profile power limits: " + profiler.error().message);
+  return std::nullopt;
 }
 
 void Controller::OnEpochBegin(Moment now) {
@@ -113,10 +123,29 @@ void Controller::Act(const ProfilerAction& action, Moment now) {
     notices_.push_back("profiling gave no power curve: " + curve.error().message);
     return;
   }
+  TellWindows();
+  const bool complete = profiler_->Suffices(*curve);
+  if (!complete) {
+    notices_.push_back(
+        fmt::format("profiling: {}; a power curve with one limit of use is not kept, and the next "
+                    "run measures anew",
+                    profiler_->Progress()));
+  }
   options_.curve = *curve;
-  measured_ = *std::move(curve);
+  measured_ = MeasuredCurve{*std::move(curve), complete};
   // The profiler's last limit is nobody's choice: the decision that follows is the first.
   DecideNow(now);
+}
+
+// As measured: the power curve has them made monotone.
+void Controller::TellWindows() {
+  std::vector<std::string> windows;
+  for (const PowerPoint& p : profiler_->Points()) {
+    windows.push_back(
+        fmt::format("{:g} W: {:.4g} steps/s at {:.1f} W", p.limit.v, p.throughput_per_s, p.draw.v));
+  }
+  remarks_.push_back(
+      fmt::format("profiling: {} ({})", profiler_->Progress(), fmt::join(windows, "; ")));
 }
 
 std::optional<GramsPerKwh> Controller::ForecastFor(Moment now, Seconds ahead, std::string& how) {

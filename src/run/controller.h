@@ -30,9 +30,10 @@ struct ControllerOptions {
   // The job's curve where it is known from the start; nothing: see below.
   std::optional<PowerCurve> curve;
   // Asked once, at the first epoch or step, when the job has said what it is (its batch size): the
-  // curve of an earlier run of it. May be empty.
+  // curve of an earlier run of it. May be empty. It is not asked when the curve is to be measured
+  // anew, and what it gives is passed over where the profile would tell more
+  // (LimitProfiler::Suffices).
   std::function<std::optional<PowerCurve>()> find_curve;
-  // What to do when no curve is found.
   ProfileMode profile = ProfileMode::kAuto;
 };
 
@@ -61,11 +62,21 @@ class Controller {
   // The command has ended: what was profiled so far is kept.
   void Finish();
 
-  // What has been decided and what went wrong since the last call.
+  // A curve that was measured in this run.
+  struct MeasuredCurve {
+    PowerCurve curve;
+    // Worth keeping for later runs. A profile that found one limit of use is better made again.
+    bool complete = false;
+  };
+
+  // What has been decided, what went wrong, and what else is to be known, since the last call.
   std::vector<DecisionRecord> TakeDecisions() { return std::exchange(decisions_, {}); }
   std::vector<std::string> TakeNotices() { return std::exchange(notices_, {}); }
-  // The curve that was measured in this run, once, when it is complete enough to be used.
-  std::optional<PowerCurve> TakeMeasuredCurve() { return std::exchange(measured_, std::nullopt); }
+  std::vector<std::string> TakeRemarks() { return std::exchange(remarks_, {}); }
+  // Once, when profiling has ended before the command.
+  std::optional<MeasuredCurve> TakeMeasuredCurve() {
+    return std::exchange(measured_, std::nullopt);
+  }
   const std::optional<PowerCurve>& Curve() const { return options_.curve; }
   bool Profiling() const { return profiler_.has_value() && !profiler_->Done(); }
 
@@ -73,7 +84,8 @@ class Controller {
   bool NeedsCurve() const;
   // Looks for the curve or starts to measure it, once. True when it was found just now.
   bool PrepareCurve();
-  void StartProfiling();
+  std::optional<LimitProfiler> MakeProfiler();
+  void TellWindows();
   void Act(const ProfilerAction& action, Moment now);
   void DecideNow(Moment now);
   std::optional<GramsPerKwh> ForecastFor(Moment now, Seconds ahead, std::string& how);
@@ -88,7 +100,7 @@ class Controller {
 
   std::optional<LimitProfiler> profiler_;
   std::size_t profiler_notes_ = 0;
-  std::optional<PowerCurve> measured_;
+  std::optional<MeasuredCurve> measured_;
   std::optional<Watts> decided_;
   MonoTime changed_at_;
   std::optional<MonoTime> last_decision_;
@@ -98,6 +110,7 @@ class Controller {
   int failures_ = 0;      // of setting a limit, one after the other
   std::vector<DecisionRecord> decisions_;
   std::vector<std::string> notices_;
+  std::vector<std::string> remarks_;
   std::string last_forecast_problem_;
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "forecast/day_persistence.h"
 #include "grid/sources/constant_source.h"
 #include "run/limit_guard.h"
@@ -11,6 +13,8 @@
 namespace lowtide {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -42,7 +46,8 @@ PowerCurve A40Curve() {
                          {{Watts(300), 1.0, Watts(280)},
                           {Watts(250), 0.96, Watts(245)},
                           {Watts(200), 0.85, Watts(198)},
-                          {Watts(150), 0.60, Watts(150)}});
+                          {Watts(150), 0.60, Watts(150)},
+                          {Watts(100), 0.40, Watts(100)}});
 }
 
 class ControllerTest : public ::testing::Test {
@@ -66,6 +71,30 @@ class ControllerTest : public ::testing::Test {
   Controller Make(ControllerOptions options, LimitControl* control) {
     return Controller(std::move(options), control, nullptr, nullptr,
                       [this] { return std::optional<Joules>(energy_); });
+  }
+
+  ControllerOptions Profiled(const char* policy) const {
+    ControllerOptions options = Options(policy);
+    options.profiler = {.wait_steps = 1,
+                        .warmup_steps = 2,
+                        .profile_steps = 5,
+                        .limit_step = Watts(50),
+                        .min_window = Seconds(0),
+                        .min_throughput_share = 0.5};
+    return options;
+  }
+  // Steps of the A40's curve, each so many times as long, until the controller has a curve.
+  void Train(Controller& controller, const std::function<double()>& slowed = {}) {
+    const PowerCurve truth = A40Curve();
+    double now = 0;
+    controller.OnEpochBegin(At(now));
+    for (int step = 0; step < 200 && !controller.Curve(); ++step) {
+      const PowerPoint at = Interpolate(truth, control_.limit);
+      const double duration = (slowed ? slowed() : 1) / at.throughput_per_s;
+      now += duration;
+      energy_ += at.draw * Seconds(duration);
+      controller.OnStep(At(now), 1);
+    }
   }
 
   FakeControl control_;
@@ -141,34 +170,98 @@ TEST_F(ControllerTest, WithoutControlDecisionsAreRecordedAsNotApplied) {
 }
 
 TEST_F(ControllerTest, ProfilesWhatItDoesNotKnowThenDecides) {
-  ControllerOptions options = Options("zeus");
-  options.profiler = {.wait_steps = 1,
-                      .warmup_steps = 2,
-                      .profile_steps = 5,
-                      .limit_step = Watts(50),
-                      .min_window = Seconds(0),
-                      .min_throughput_share = 0};
+  ControllerOptions options = Profiled("zeus");
+  options.profiler.min_throughput_share = 0;
   Controller controller = Make(std::move(options), &control_);
   controller.Start(At(0));
   const PowerCurve truth = A40Curve();
-  double now = 0;
-  controller.OnEpochBegin(At(now));
-  for (int step = 0; step < 200 && !controller.Curve(); ++step) {
-    const PowerPoint at = Interpolate(truth, control_.limit);
-    now += 1 / at.throughput_per_s;
-    energy_ += at.draw * Seconds(1 / at.throughput_per_s);
-    controller.OnStep(At(now), 1);
-  }
+  Train(controller);
   ASSERT_TRUE(controller.Curve());
   const auto measured = controller.TakeMeasuredCurve();
   ASSERT_TRUE(measured);
-  ASSERT_EQ(measured->points.size(), 5U);
-  for (const PowerPoint& p : measured->points) {
+  EXPECT_TRUE(measured->complete);
+  ASSERT_EQ(measured->curve.points.size(), 5U);
+  for (const PowerPoint& p : measured->curve.points) {
     const PowerPoint expected = Interpolate(truth, p.limit);
     EXPECT_NEAR(p.throughput_per_s, expected.throughput_per_s, 1e-6);
     EXPECT_NEAR(p.draw.v, expected.draw.v, 1e-6);
   }
   EXPECT_EQ(control_.limit.v, SelectLimit(truth, Selector{}).limit.v);
+  EXPECT_THAT(controller.TakeRemarks(),
+              ElementsAre("profiling: measured 5 of 5 limits (300 W: 1 steps/s at 280.0 W; "
+                          "250 W: 0.96 steps/s at 245.0 W; 200 W: 0.85 steps/s at 198.0 W; "
+                          "150 W: 0.6 steps/s at 150.0 W; 100 W: 0.4 steps/s at 100.0 W)"));
+}
+
+TEST_F(ControllerTest, AProfileThatFoundOneLimitOfUseIsNotKept) {
+  Controller controller = Make(Profiled("zeus"), &control_);
+  controller.Start(At(0));
+  // From the second limit on something else takes the machine.
+  Train(controller, [this] { return control_.limit == Watts(300) ? 1.0 : 3.0; });
+  ASSERT_TRUE(controller.Curve());
+  const auto measured = controller.TakeMeasuredCurve();
+  ASSERT_TRUE(measured);
+  EXPECT_FALSE(measured->complete);
+  EXPECT_EQ(measured->curve.points.size(), 2U);
+  EXPECT_THAT(controller.TakeNotices(),
+              ElementsAre(AllOf(HasSubstr("ended at 250 W"), HasSubstr("is not kept"))));
+  EXPECT_EQ(control_.limit.v, 300) << "this run goes by what it knows";
+}
+
+TEST_F(ControllerTest, AnEarlierCurveThatTellsTooLittleIsMeasuredAnew) {
+  ControllerOptions options = Profiled("zeus");
+  options.find_curve = [] {
+    return MakePowerCurve("A40", "job", 1,
+                          {{Watts(300), 1.0, Watts(280)}, {Watts(250), 0.3, Watts(240)}})
+        .value();
+  };
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  controller.OnEpochBegin(At(0));
+  EXPECT_FALSE(controller.Curve());
+  EXPECT_TRUE(controller.Profiling());
+  EXPECT_THAT(controller.TakeRemarks(), ElementsAre(HasSubstr("measured anew")));
+  Train(controller);
+  const auto measured = controller.TakeMeasuredCurve();
+  ASSERT_TRUE(measured);
+  EXPECT_TRUE(measured->complete);
+}
+
+TEST_F(ControllerTest, AnEarlierCurveThatTellsTooLittleIsUsedWhereProfilingIsOff) {
+  ControllerOptions options = Profiled("zeus");
+  options.profile = ProfileMode::kOff;
+  options.find_curve = [] {
+    return MakePowerCurve("A40", "job", 1, {{Watts(300), 1.0, Watts(280)}}).value();
+  };
+  Controller controller = Make(std::move(options), &control_);
+  controller.Start(At(0));
+  controller.OnEpochBegin(At(0));
+  EXPECT_TRUE(controller.Curve());
+  EXPECT_FALSE(controller.Profiling());
+}
+
+TEST_F(ControllerTest, AForcedProfileMeasuresWhateverIsKnown) {
+  int asked = 0;
+  ControllerOptions options = Profiled("zeus");
+  options.profile = ProfileMode::kForce;
+  options.find_curve = [&asked] {
+    ++asked;
+    return std::optional<PowerCurve>(A40Curve());
+  };
+  Controller controller = Make(options, &control_);
+  controller.Start(At(0));
+  Train(controller);
+  EXPECT_EQ(asked, 0);
+  const auto measured = controller.TakeMeasuredCurve();
+  ASSERT_TRUE(measured);
+  EXPECT_TRUE(measured->complete);
+
+  // Where nothing can be set, nothing can be measured either.
+  Controller powerless = Make(options, nullptr);
+  powerless.Start(At(0));
+  powerless.OnEpochBegin(At(0));
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(powerless.Curve());
 }
 
 TEST_F(ControllerTest, ACurveOfAnEarlierRunIsAskedForOnceAndUsed) {

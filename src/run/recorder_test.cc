@@ -49,6 +49,9 @@ class FakeStore final : public Store {
     return Answer();
   }
   Result<std::vector<CurvePointRecord>> LoadCurve(const CurveKey&) override { return {}; }
+  Result<std::vector<std::string>> DeleteRuns(std::span<const std::string>) override { return {}; }
+  Result<std::vector<StoredCurve>> ListCurves(std::string_view) override { return {}; }
+  Status DeleteCurve(const CurveKey&) override { return Answer(); }
   Status Compact(TimePoint) override { return Answer(); }
 };
 

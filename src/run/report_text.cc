@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/column_text.h"
 #include "run/quantity_text.h"
 
 namespace lowtide {
@@ -28,39 +29,6 @@ class Painter {
 
 std::string WattText(Watts power) { return FormatSignificant(power.v); }
 std::string IntensityText(GramsPerKwh intensity) { return FormatSignificant(intensity.v); }
-
-// Control characters of outside text must not reach the terminal.
-std::string Clean(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-  }
-  return out;
-}
-
-// Code points, which is what the columns of our own texts are wide.
-std::size_t Width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
-}
-
-std::string PadRight(std::string text, std::size_t width) {
-  for (std::size_t n = Width(text); n < width; ++n) text += ' ';
-  return text;
-}
-
-// At most `width` code points, "..." for the rest.
-std::string Shorten(const std::string& text, std::size_t width) {
-  if (Width(text) <= width) return text;
-  std::size_t seen = 0;
-  std::size_t end = 0;
-  while (end < text.size()) {
-    if ((static_cast<unsigned char>(text[end]) & 0xc0U) != 0x80 && seen++ == width - 3) break;
-    ++end;
-  }
-  return text.substr(0, end) + "...";
-}
 
 std::string Line(std::string_view label, const std::string& text) {
   return fmt::format("  {:<11} {}\n", label, text);

@@ -82,7 +82,7 @@ std::optional<PowerCurve> Steering::StoredCurve() {
   }
   auto made = MakePowerCurve(curve_key_.gpu_model, config_.name, curve_key_.gpus, std::move(curve));
   if (!made) return std::nullopt;
-  curve_records_ = ToRecords(*made);
+  found_curve_ = true;
   tell_("info", fmt::format("power curve of an earlier run of '{}' on {} (batch size {})",
                             config_.name, curve_key_.gpu_model,
                             curve_key_.batch_size == 0 ? "not said"
@@ -139,29 +139,33 @@ void Steering::Start(const std::string& run_id, const GridClock& grid, Moment no
   if (options.curve) curve_records_ = ToRecords(*options.curve);
   controller_.emplace(std::move(options), guard_.get(), parts_.source, parts_.forecaster, probe_);
   controller_->Start(now);
-  CollectNotices();
+  Collect();
 }
 
-void Steering::CollectNotices() {
+void Steering::Collect() {
+  if (std::exchange(found_curve_, false) && controller_->Curve()) {
+    curve_records_ = ToRecords(*controller_->Curve());
+  }
+  for (std::string& remark : controller_->TakeRemarks()) tell_("info", std::move(remark));
   for (std::string& notice : controller_->TakeNotices()) tell_("warning", std::move(notice));
 }
 
 void Steering::OnEpochBegin(Moment now) {
   if (!controller_) return;
   controller_->OnEpochBegin(now);
-  CollectNotices();
+  Collect();
 }
 
 void Steering::OnEpochEnd(Moment now, Seconds duration) {
   if (!controller_) return;
   controller_->OnEpochEnd(now, duration);
-  CollectNotices();
+  Collect();
 }
 
 void Steering::OnStep(Moment now, int count) {
   if (!controller_) return;
   controller_->OnStep(now, count);
-  CollectNotices();
+  Collect();
 }
 
 void Steering::Step(Moment now) {
@@ -170,13 +174,13 @@ void Steering::Step(Moment now) {
   }
   if (!controller_) return;
   controller_->Step(now);
-  CollectNotices();
+  Collect();
 }
 
 void Steering::Finish() {
   if (controller_) {
     controller_->Finish();
-    CollectNotices();
+    Collect();
   }
   if (!guard_) return;
   for (const RestoreOutcome& restored : guard_->Restore()) {
@@ -196,10 +200,10 @@ std::vector<DecisionRecord> Steering::TakeDecisions() {
 
 std::vector<CurvePointRecord> Steering::TakeMeasuredCurve() {
   if (!controller_) return {};
-  const auto curve = controller_->TakeMeasuredCurve();
-  if (!curve) return {};
-  curve_records_ = ToRecords(*curve);
-  return curve_records_;
+  const auto measured = controller_->TakeMeasuredCurve();
+  if (!measured) return {};
+  curve_records_ = ToRecords(measured->curve);
+  return measured->complete ? curve_records_ : std::vector<CurvePointRecord>{};
 }
 
 bool Steering::Hangs() const {

@@ -43,7 +43,7 @@ class Steering {
   std::vector<DecisionRecord> TakeDecisions();
   // The curve that the run goes by, when it is another one than at the last call.
   std::vector<CurvePointRecord> TakeCurve() { return std::exchange(curve_records_, {}); }
-  // A curve measured in this run, once, to be kept under CurveKeyNow(); empty: none.
+  // A curve measured in this run that is worth keeping under CurveKeyNow(), once; empty: none.
   std::vector<CurvePointRecord> TakeMeasuredCurve();
   const CurveKey& CurveKeyNow() const { return curve_key_; }
   // A driver call hangs: the process must leave by _exit.
@@ -54,7 +54,8 @@ class Steering {
   std::vector<PowerDevice*> Acquire(const std::string& run_id);
   std::optional<PowerCurve> StoredCurve();
   Policy ResolvedPolicy(TimePoint grid_start);
-  void CollectNotices();
+  // What the controller has to say, and the stored curve where it goes by that.
+  void Collect();
 
   const RunConfig& config_;
   const RunParts& parts_;
@@ -64,6 +65,7 @@ class Steering {
   std::unique_ptr<LimitGuard> guard_;
   std::optional<Controller> controller_;
   CurveKey curve_key_;
+  bool found_curve_ = false;  // in the store, just now
   std::vector<CurvePointRecord> curve_records_;
 };
 

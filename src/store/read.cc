@@ -34,8 +34,6 @@ TimePoint ClampedTime(std::int64_t millis) {
   return FromUnixMillis(std::clamp<std::int64_t>(millis, 0, kLastMillis));
 }
 
-TimePoint Time(const sqlite::Query& query, int column) { return ClampedTime(query.Int(column)); }
-
 Seconds Duration(const sqlite::Query& query, int column) {
   return Seconds(std::clamp(query.Double(column), 0.0, kLongestSeconds));
 }
@@ -80,12 +78,12 @@ Result<RunRow> ReadRun(const sqlite::Query& query) {
   LOWTIDE_TRY(record.command, ParseCommand(query.Text(3), record.run_id));
   record.working_directory = query.Text(4);
   record.host = query.Text(5);
-  record.started_at = Time(query, 6);
+  record.started_at = ReadTime(query, 6);
   record.writer = {query.Int(7), query.Int(8), query.Text(9)};
   record.zone = query.Text(10);
   record.policy = query.Text(11);
   record.settings_json = query.Text(12);
-  record.grid_start = Time(query, 13);
+  record.grid_start = ReadTime(query, 13);
   record.time_scale = std::clamp(query.Double(14), 0.0, kLargestTimeScale);
   if (const auto ended = query.OptionalInt(15)) {
     row.data.end = RunEnd{ClampedTime(*ended), SmallInt(query, 16)};
@@ -132,6 +130,10 @@ std::string UpperCase(std::string_view text) {
 }
 
 }  // namespace
+
+TimePoint ReadTime(const sqlite::Query& query, int column) {
+  return ClampedTime(query.Int(column));
+}
 
 Result<std::vector<RunRow>> ReadRuns(sqlite::Database& db, std::string_view name,
                                      std::size_t limit) {
@@ -229,7 +231,7 @@ Result<std::vector<EpochRecord>> ReadEpochs(sqlite::Database& db, std::int64_t r
   return ReadAll<EpochRecord>(query.Bind(run), [](const sqlite::Query& row) -> Result<EpochRecord> {
     EpochRecord e;
     e.index = SmallInt(row, 0);
-    e.started_at = Time(row, 1);
+    e.started_at = ReadTime(row, 1);
     if (const auto end = row.OptionalInt(2)) {
       e.ended_at = ClampedTime(*end);
     }
@@ -250,7 +252,7 @@ Result<std::vector<DecisionRecord>> ReadDecisions(sqlite::Database& db, std::int
                          "FROM decisions WHERE run = ? ORDER BY seq"));
   return ReadAll<DecisionRecord>(
       query.Bind(run), [](const sqlite::Query& row) -> Result<DecisionRecord> {
-        return DecisionRecord{Time(row, 0), OptionalUnit<Watts>(row, 1), row.Text(2),
+        return DecisionRecord{ReadTime(row, 0), OptionalUnit<Watts>(row, 1), row.Text(2),
                               OptionalUnit<GramsPerKwh>(row, 3), row.Int(4) != 0};
       });
 }
@@ -261,8 +263,8 @@ Result<std::vector<IntensityRecord>> ReadIntensity(sqlite::Database& db, std::in
                          "FROM intensity WHERE run = ? ORDER BY from_ms"));
   return ReadAll<IntensityRecord>(
       query.Bind(run), [](const sqlite::Query& row) -> Result<IntensityRecord> {
-        return IntensityRecord{Time(row, 0), Time(row, 1), GramsPerKwh(row.Double(2)),
-                               row.Text(3),  row.Text(4),  row.Text(5),
+        return IntensityRecord{ReadTime(row, 0), ReadTime(row, 1), GramsPerKwh(row.Double(2)),
+                               row.Text(3),      row.Text(4),      row.Text(5),
                                row.Text(6)};
       });
 }
@@ -271,7 +273,7 @@ Result<std::vector<EventRecord>> ReadEvents(sqlite::Database& db, std::int64_t r
   LOWTIDE_TRY(auto query,
               db.Prepare("SELECT at, kind, message FROM events WHERE run = ? ORDER BY seq"));
   return ReadAll<EventRecord>(query.Bind(run), [](const sqlite::Query& row) -> Result<EventRecord> {
-    return EventRecord{Time(row, 0), row.Text(1), row.Text(2)};
+    return EventRecord{ReadTime(row, 0), row.Text(1), row.Text(2)};
   });
 }
 

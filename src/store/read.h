@@ -17,6 +17,9 @@ struct RunRow {
   RunData data;
 };
 
+// A time in Unix milliseconds; one that a damaged file may hold is brought within 1970 to 9999.
+TimePoint ReadTime(const sqlite::Query& query, int column);
+
 // Newest first; filtered by `name` when not empty.
 Result<std::vector<RunRow>> ReadRuns(sqlite::Database& db, std::string_view name,
                                      std::size_t limit);

@@ -29,7 +29,7 @@ struct ProcessIdentity {
 // Fixed at the start.
 struct RunRecord {
   std::string run_id;  // 26 characters, sorts by time of start
-  std::string name;    // --name, or the base name of the program
+  std::string name;    // --name, or what DefaultRunName makes of the command
   std::vector<std::string> command;
   std::string working_directory;
   std::string host;
@@ -166,6 +166,14 @@ struct CurveKey {
   std::string job_name;
   std::int64_t batch_size = 0;  // 0: never said
   int gpus = 1;
+
+  bool operator==(const CurveKey&) const = default;
+};
+
+struct StoredCurve {
+  CurveKey key;
+  TimePoint saved_at;
+  std::vector<CurvePointRecord> points;  // falling limits
 };
 
 }  // namespace lowtide

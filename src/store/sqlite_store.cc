@@ -13,6 +13,7 @@ namespace lowtide {
 namespace {
 
 constexpr std::int64_t kDaySeconds = 86400;
+constexpr std::int64_t kMostGpus = 1'000'000;
 
 Result<RunKey> KeyOf(sqlite::Database& db, std::string_view run_id) {
   LOWTIDE_TRY(auto query, db.Prepare("SELECT key, compacted_until FROM runs WHERE run_id = ?"));
@@ -117,6 +118,12 @@ Status CompactRun(sqlite::Database& db, RunKey run, std::int64_t cutoff) {
   }
 }
 
+Status ClearCurve(sqlite::Database& db, const CurveKey& key) {
+  LOWTIDE_TRY(auto clear, db.Prepare("DELETE FROM profiles WHERE gpu_model = ? AND driver = ? "
+                                     "AND job_name = ? AND batch_size = ? AND gpus = ?"));
+  return clear.Bind(key.gpu_model, key.driver, key.job_name, key.batch_size, key.gpus).Run();
+}
+
 // Gives pages back once an eighth of the file is unused; what is left is reused by new samples.
 Status Shrink(sqlite::Database& db) {
   LOWTIDE_TRY(const auto pages, db.Scalar("PRAGMA page_count"));
@@ -217,14 +224,40 @@ Result<RunData> SqliteStore::LoadRun(std::string_view id) {
   return out;
 }
 
+Result<std::vector<std::string>> SqliteStore::DeleteRuns(std::span<const std::string> ids) {
+  const std::scoped_lock lock(mutex_);
+  LOWTIDE_TRY_STATUS(db_->Exec("PRAGMA secure_delete=ON"));
+  LOWTIDE_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(*db_));
+  std::vector<std::string> deleted;
+  std::vector<std::int64_t> keys;
+  for (const std::string& id : ids) {
+    LOWTIDE_TRY(const RunRow row, FindRun(*db_, id));
+    const RunRecord& record = row.data.record;
+    if (row.data.state == RunState::kRunning) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("run {} still goes on (process {}): nothing is deleted",
+                              record.run_id, record.writer.pid));
+    }
+    if (std::ranges::find(keys, row.key) != keys.end()) continue;
+    keys.push_back(row.key);
+    deleted.push_back(record.run_id);
+  }
+  for (const std::int64_t key : keys) {
+    LOWTIDE_TRY(auto query, db_->Prepare("DELETE FROM runs WHERE key = ?"));
+    LOWTIDE_TRY_STATUS(query.Bind(key).Run());
+  }
+  LOWTIDE_TRY_STATUS(transaction.Commit());
+  // The log still has what they held, until it is emptied; when others are reading, another time.
+  [[maybe_unused]] const Status emptied =
+      db_->Exec("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
+  return deleted;
+}
+
 Status SqliteStore::SaveCurve(const CurveKey& key, const std::vector<CurvePointRecord>& points,
                               TimePoint now) {
   const std::scoped_lock lock(mutex_);
   LOWTIDE_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(*db_));
-  LOWTIDE_TRY(auto clear, db_->Prepare("DELETE FROM profiles WHERE gpu_model = ? AND driver = ? "
-                                       "AND job_name = ? AND batch_size = ? AND gpus = ?"));
-  LOWTIDE_TRY_STATUS(
-      clear.Bind(key.gpu_model, key.driver, key.job_name, key.batch_size, key.gpus).Run());
+  LOWTIDE_TRY_STATUS(ClearCurve(*db_, key));
   LOWTIDE_TRY(auto insert, db_->Prepare("INSERT INTO profiles VALUES(?,?,?,?,?,?,?,?,?)"));
   for (const auto& p : points) {
     LOWTIDE_TRY_STATUS(insert
@@ -247,6 +280,38 @@ Result<std::vector<CurvePointRecord>> SqliteStore::LoadCurve(const CurveKey& key
     if (!more) return out;
     out.push_back({query.Double(0), query.Double(1), query.Double(2)});
   }
+}
+
+Result<std::vector<StoredCurve>> SqliteStore::ListCurves(std::string_view job_name) {
+  const std::scoped_lock lock(mutex_);
+  LOWTIDE_TRY(auto query,
+              db_->Prepare("SELECT job_name, gpu_model, driver, batch_size, gpus, saved_at, "
+                           "limit_w, throughput_per_s, draw_w FROM profiles "
+                           "WHERE ?1 = '' OR job_name = ?1 ORDER BY job_name, gpu_model, driver, "
+                           "batch_size, gpus, limit_w DESC"));
+  query.Bind(job_name);
+  std::vector<StoredCurve> out;
+  while (true) {
+    LOWTIDE_TRY(const bool more, query.Next());
+    if (!more) return out;
+    CurveKey key{query.Text(1), query.Text(2), query.Text(0), query.Int(3),
+                 static_cast<int>(std::clamp<std::int64_t>(query.Int(4), 0, kMostGpus))};
+    if (out.empty() || out.back().key != key) {
+      out.push_back({std::move(key), ReadTime(query, 5), {}});
+    }
+    out.back().points.push_back({query.Double(6), query.Double(7), query.Double(8)});
+  }
+}
+
+Status SqliteStore::DeleteCurve(const CurveKey& key) {
+  const std::scoped_lock lock(mutex_);
+  LOWTIDE_TRY_STATUS(ClearCurve(*db_, key));
+  if (db_->Changes() > 0) return {};
+  return Fail(
+      Code::kNotFound,
+      fmt::format("store {}: no power curve of \"{}\" on {} (driver {}, batch size {}, "
+                  "GPUs: {})",
+                  db_->File(), key.job_name, key.gpu_model, key.driver, key.batch_size, key.gpus));
 }
 
 Status SqliteStore::Compact(TimePoint now) {

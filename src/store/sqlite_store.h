@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +25,12 @@ class SqliteStore final : public Store {
   Status EndRun(std::string_view run_id, const RunEnd& end) override;
   Result<std::vector<RunData>> ListRuns(std::string_view name, std::size_t limit) override;
   Result<RunData> LoadRun(std::string_view id) override;
+  Result<std::vector<std::string>> DeleteRuns(std::span<const std::string> ids) override;
   Status SaveCurve(const CurveKey& key, const std::vector<CurvePointRecord>& points,
                    TimePoint now) override;
   Result<std::vector<CurvePointRecord>> LoadCurve(const CurveKey& key) override;
+  Result<std::vector<StoredCurve>> ListCurves(std::string_view job_name) override;
+  Status DeleteCurve(const CurveKey& key) override;
   Status Compact(TimePoint now) override;
 
  private:

@@ -243,6 +243,101 @@ TEST_F(StoreTest, KeepsProfilesByKey) {
   EXPECT_TRUE(store->LoadCurve(other)->empty());
 }
 
+TEST_F(StoreTest, ListsAndDeletesCurves) {
+  auto store = Open();
+  EXPECT_TRUE(store->ListCurves("")->empty());
+  const CurveKey resnet{"NVIDIA A40", "535", "resnet", 128, 1};
+  CurveKey larger = resnet;
+  larger.batch_size = 256;
+  CurveKey bert = resnet;
+  bert.job_name = "bert";
+  ASSERT_TRUE(store->SaveCurve(larger, {{300, 9, 290}}, At("2026-11-30T14:00:00Z")));
+  ASSERT_TRUE(store->SaveCurve(resnet, {{200, 4, 190}, {300, 5, 280}}, At("2026-11-30T12:00:00Z")));
+  ASSERT_TRUE(store->SaveCurve(bert, {{250, 1, 240}}, At("2026-11-30T13:00:00Z")));
+  const auto all = store->ListCurves("");
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3U);
+  EXPECT_EQ((*all)[0].key, bert);
+  EXPECT_EQ((*all)[1].key, resnet);
+  EXPECT_EQ((*all)[1].saved_at, At("2026-11-30T12:00:00Z"));
+  ASSERT_EQ((*all)[1].points.size(), 2U);
+  EXPECT_EQ((*all)[1].points[0].limit_w, 300);
+  EXPECT_EQ((*all)[1].points[0].throughput_per_s, 5);
+  EXPECT_EQ((*all)[1].points[1].draw_w, 190);
+  EXPECT_EQ((*all)[2].key, larger);
+  EXPECT_EQ(store->ListCurves("resnet")->size(), 2U);
+  EXPECT_TRUE(store->ListCurves("other")->empty());
+
+  ASSERT_TRUE(store->DeleteCurve(resnet));
+  EXPECT_TRUE(store->LoadCurve(resnet)->empty());
+  EXPECT_EQ(store->LoadCurve(larger)->size(), 1U);
+  const auto again = store->DeleteCurve(resnet);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::kNotFound);
+  EXPECT_THAT(again.error().message, HasSubstr("no power curve of \"resnet\" on NVIDIA A40"));
+}
+
+TEST_F(StoreTest, DeletesRunsWithAllThatTheyHold) {
+  auto store = Open();
+  for (const char* id : {"01AA", "01AB", "01B"}) {
+    RunRecord run = SomeRun(id);
+    run.command = {"python", std::string("--password=secret-of-") + id};
+    ASSERT_TRUE(store->BeginRun(run));
+    ASSERT_TRUE(store->Update(id, SomeUpdate()));
+    ASSERT_TRUE(store->EndRun(id, {At("2026-11-30T12:01:00Z"), 0}));
+  }
+  const std::vector<std::string> ids = {"01aa", "last", "01B"};
+  const auto deleted = store->DeleteRuns(ids);
+  ASSERT_TRUE(deleted) << deleted.error().message;
+  EXPECT_EQ(*deleted, (std::vector<std::string>{"01AA", "01B"}));
+  EXPECT_EQ(store->LoadRun("01AA").error().code, Code::kNotFound);
+  const auto left = store->LoadRun("01AB");
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->samples.size(), SomeUpdate().samples.size());
+  EXPECT_EQ(left->curve.size(), SomeUpdate().curve.size());
+
+  // Nothing of the others is left in any table, nor in the bytes of the files.
+  auto db =
+      sqlite::Database::Open(Path(), sqlite::Creation::kMustExist, std::chrono::milliseconds(1000));
+  ASSERT_TRUE(db);
+  for (const char* table :
+       {"components", "samples", "epochs", "decisions", "intensity", "events", "run_curves"}) {
+    EXPECT_EQ(*(*db)->Scalar(std::string("SELECT count(DISTINCT run) FROM ") + table), 1) << table;
+  }
+  for (const char* ending : {"", "-wal"}) {
+    std::ifstream file(Path().string() + ending, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(bytes.find("secret-of-01AA"), std::string::npos) << ending;
+    EXPECT_EQ(bytes.find("secret-of-01B"), std::string::npos) << ending;
+  }
+  EXPECT_TRUE(store->BeginRun(SomeRun("01C")));
+}
+
+TEST_F(StoreTest, DeletesAllOfTheRunsOrNone) {
+  auto store = Open();
+  ASSERT_TRUE(store->BeginRun(SomeRun("01A")));
+  ASSERT_TRUE(store->EndRun("01A", {At("2026-11-30T12:01:00Z"), 0}));
+  ASSERT_TRUE(store->BeginRun(SomeRun("01B")));  // by this process, which lives
+  RunRecord killed = SomeRun("01C");
+  killed.writer.boot_id = "another boot";
+  ASSERT_TRUE(store->BeginRun(killed));
+
+  const auto unknown = store->DeleteRuns(std::vector<std::string>{"01A", "01X"});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Code::kNotFound);
+  EXPECT_THAT(unknown.error().message, HasSubstr("01X"));
+  const auto running = store->DeleteRuns(std::vector<std::string>{"01A", "01B"});
+  ASSERT_FALSE(running);
+  EXPECT_EQ(running.error().code, Code::kInvalidArgument);
+  EXPECT_THAT(running.error().message, HasSubstr("run 01B still goes on (process "));
+  EXPECT_EQ(store->DeleteRuns(std::vector<std::string>{"01"}).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(store->ListRuns("", 9)->size(), 3U);
+
+  EXPECT_TRUE(store->DeleteRuns(std::vector<std::string>{"01C"})) << "an interrupted run may go";
+  EXPECT_EQ(store->DeleteRuns({})->size(), 0U);
+  EXPECT_EQ(store->ListRuns("", 9)->size(), 2U);
+}
+
 TEST_F(StoreTest, CompactsOnlyWhatIsOlderThanADay) {
   auto store = Open();
   ASSERT_TRUE(store->BeginRun(SomeRun("01A")));

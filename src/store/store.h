@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,11 +36,19 @@ class Store {
   virtual Result<std::vector<RunData>> ListRuns(std::string_view name, std::size_t limit) = 0;
   // `id` is a run id, a unique prefix of one, or "last". kNotFound, kInvalidArgument (ambiguous).
   virtual Result<RunData> LoadRun(std::string_view id) = 0;
+  // All of them (ids as for LoadRun) or, on an error, none; gives their whole ids, each once, in
+  // the order asked. A run that still goes on is kInvalidArgument. What they held is overwritten in
+  // the file.
+  virtual Result<std::vector<std::string>> DeleteRuns(std::span<const std::string> ids) = 0;
 
   virtual Status SaveCurve(const CurveKey& key, const std::vector<CurvePointRecord>& points,
                            TimePoint now) = 0;
   // Empty when there is none.
   virtual Result<std::vector<CurvePointRecord>> LoadCurve(const CurveKey& key) = 0;
+  // By job, GPU model, driver, batch size and number of GPUs; `job_name` filters when not empty.
+  virtual Result<std::vector<StoredCurve>> ListCurves(std::string_view job_name) = 0;
+  // kNotFound when there is none.
+  virtual Status DeleteCurve(const CurveKey& key) = 0;
 
   // Seconds older than a day become minutes: a 30-day run on 8 GPUs stays under 50 MB.
   virtual Status Compact(TimePoint now) = 0;

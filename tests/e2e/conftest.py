@@ -128,6 +128,7 @@ import lowtide
 epochs, steps, step_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 done = sys.argv[4] if len(sys.argv) > 4 else None
 control = os.environ.get("FAKE_NVML_CTL")
+disturbed = range(*map(int, os.environ.get("DISTURBED_STEPS", "0-0").split("-")))  # four times as long
 
 def speed():
     if not control:
@@ -140,7 +141,7 @@ for epoch in lowtide.epochs(range(epochs)):
     for step in range(steps):
         if step % 5 == 0:
             relative = speed()
-        time.sleep(step_s / relative)
+        time.sleep(step_s / relative * (4 if epoch * steps + step in disturbed else 1))
         lowtide.step()
     lowtide.log(loss=1.0 / (epoch + 1))
 if done:

@@ -82,6 +82,38 @@ def test_profiling_finds_the_curve_and_keeps_it_for_the_next_run(lowtide, fake_g
     assert not any("warming up" in d["reason"] for d in second["decisions"])
     assert second["power_curve"] == first["power_curve"]
 
+    anew = lowtide.report("--profile", "force", *arguments)
+    assert any("warming up" in d["reason"] for d in anew["decisions"])
+    assert anew["power_curve"] != first["power_curve"]
+    assert lowtide.report(*arguments)["power_curve"] == anew["power_curve"]
+
+
+def test_a_disturbed_window_does_not_end_profiling(lowtide, fake_gpus, trainer):
+    fake_gpus(ONE_GPU)
+    lowtide.env["DISTURBED_STEPS"] = "6-10"  # the four that are measured at 275 W
+    report = lowtide.report("--name", "job", "--policy", "zeus", *FAST_PROFILE, "--", *trainer, 4, 25, 0.01)
+    curve = report["power_curve"]
+    assert [p["limit_w"] for p in curve[:2]] == [300, 275]
+    assert len(curve) >= 5
+    assert curve[1]["throughput_per_s"] > 0.6 * curve[0]["throughput_per_s"]
+    for higher, lower in zip(curve, curve[1:]):
+        assert lower["throughput_per_s"] <= higher["throughput_per_s"]
+        assert lower["draw_w"] <= higher["draw_w"]
+    said = [e["message"] for e in report["events"]]
+    assert any("275 W had" in m and "measured once more" in m for m in said)
+    assert any("300 W:" in m and "275 W:" in m and "steps/s" in m for m in said), "the windows as measured"
+
+
+def test_a_curve_with_one_limit_of_use_is_not_kept(lowtide, fake_gpus, trainer):
+    fake_gpus(ONE_GPU)
+    arguments = ["--name", "job", "--policy", "zeus", *FAST_PROFILE, "--", *trainer, 4, 25, 0.01]
+    lowtide.env["DISTURBED_STEPS"] = "6-100"
+    disturbed = lowtide.report(*arguments)
+    assert len(disturbed["power_curve"]) == 2
+    assert any("is not kept" in e["message"] for e in disturbed["events"])
+    del lowtide.env["DISTURBED_STEPS"]
+    assert len(lowtide.report(*arguments)["power_curve"]) >= 5
+
 
 def test_all_gpus_get_one_limit(lowtide, fake_gpus):
     gpus = fake_gpus({"gpus": [{"demand": 250}, {"demand": 200, "limit_mw": 270000}]})

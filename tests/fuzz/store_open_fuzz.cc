@@ -1,5 +1,5 @@
-// Any bytes as the store's file: opening, listing, loading, rendering, writing and compacting give
-// an answer or an error.
+// Any bytes as the store's file: opening, listing, loading, rendering, writing, deleting and
+// compacting give an answer or an error.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "run/counterfactuals.h"
@@ -82,6 +83,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   (void)(*store)->LoadRun("last");
   (void)(*store)->LoadCurve({"NVIDIA A40", "535", "resnet", 128, 1});
+  if (const auto curves = (*store)->ListCurves("")) {
+    for (const auto& curve : *curves) {
+      if (curve.points.empty() || curve.key.gpus < 0) __builtin_trap();
+      (void)lowtide::FormatTime(curve.saved_at);
+      (void)(*store)->DeleteCurve(curve.key);
+    }
+  }
   lowtide::RunRecord record;
   record.run_id = "01FUZZ";
   if ((*store)->BeginRun(record)) {
@@ -91,6 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto loaded = (*store)->LoadRun("01FUZZ");
     // What was accepted is there.
     if (updated && loaded && loaded->samples.size() != 1) __builtin_trap();
+  }
+  if (const auto runs = (*store)->ListRuns("", 2); runs && !runs->empty()) {
+    (void)(*store)->DeleteRuns(std::vector{runs->back().record.run_id});
   }
   (void)(*store)->Compact(lowtide::FromUnixMillis(1'800'000'000'000));
   return 0;
