@@ -152,9 +152,9 @@ Result<Outlook> LiveOutlook(const Source& source, TimePoint start, TimePoint end
 
 Status CheckFixedLimit(const Policy& policy, const PowerCurve& curve) {
   if (policy.kind != PolicyKind::kFixed) return {};
-  const double low = curve.points.front().limit.v;
-  const double high = curve.points.back().limit.v;
-  if (policy.fixed_limit.v >= low && policy.fixed_limit.v <= high) return {};
+  const double low = curve.Lowest().limit.v;
+  const double high = curve.Highest().limit.v;
+  if (policy.fixed_limit.v >= low - 0.5 && policy.fixed_limit.v <= high + 0.5) return {};
   return Fail(Code::kInvalidArgument,
               fmt::format("--policy {}: the power curve covers {:g} to {:g} W", PolicyName(policy),
                           low, high));

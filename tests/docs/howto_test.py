@@ -17,7 +17,7 @@ import tempfile
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-VERBS = [["run"], ["plan"], ["runs", "export"], ["runs", "list"]]
+VERBS = [[], ["run"], ["plan"], ["runs", "export"], ["runs", "list"]]
 STUBS = """
 import time
 batches = range(30)
