@@ -10,9 +10,29 @@ report=${1:-build/demo-report.html}
 scripts/setup.sh --minimal
 echo "Building (build/release) ..."
 cmake --preset release -DLOWTIDE_TESTS=OFF -DLOWTIDE_BENCH=OFF >/dev/null
-if ! log=$(cmake --build --preset release --target lowtide 2>&1); then
-  tail -n 40 <<<"$log" >&2
-  exit 1
+build=(cmake --build --preset release --target lowtide)
+# The first time takes minutes. On a terminal ninja's line shows how far it is.
+if [ -t 1 ]; then
+  "${build[@]}"
+else
+  log=build/release/demo_build.log
+  : >"$log"
+  (
+    seconds=0
+    while sleep 1; do
+      seconds=$((seconds + 1))
+      if [ $((seconds % 15)) -eq 0 ]; then
+        echo "  $seconds s: step $(grep -o '^\[[0-9/]*\]' "$log" | tail -n 1 || true)"
+      fi
+    done
+  ) &
+  trap 'kill $! 2>/dev/null || true' EXIT
+  if ! "${build[@]}" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    exit 1
+  fi
+  kill $!
+  trap - EXIT
 fi
 lowtide=build/release/bin/lowtide
 

@@ -3,15 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "environment.h"
 #include "grid/providers/registry.h"
+#include "intensity_options.h"
 #include "provider_settings.h"
 #include "settings.h"
+#include "usage.h"
 #include "verbs.h"
+#include "zone_tables.h"
 
 namespace lowtide::cli {
 namespace {
@@ -87,7 +92,74 @@ void PrintText(const SettingsSources& sources, const Settings& settings) {
   fmt::print("State: {}\n", StateDirectory().string());
 }
 
-int Show(const CLI::App& app, bool as_json) {
+// What the verb would say to the values of its option; empty: nothing.
+std::string Problem(CLI::Option& option, const Setting& setting) {
+  for (const std::string& value : setting.values) {
+    if (option.get_items_expected_max() == 0) {
+      if (std::string problem = FlagProblem(value); !problem.empty()) return problem;
+      continue;
+    }
+    // An array's elements, and what a delimiter divides, are checked one by one.
+    std::vector<std::string> parts = {value};
+    if (option.get_delimiter() != '\0') parts = CLI::detail::split(value, option.get_delimiter());
+    for (const std::string& part : parts) {
+      for (int i = 0;; ++i) {
+        const CLI::Validator* check = nullptr;
+        try {
+          check = option.get_validator(i);
+        } catch (const CLI::OptionNotFound&) {
+          break;
+        }
+        if (std::string problem = (*check)(part); !problem.empty()) return problem;
+      }
+    }
+  }
+  return {};
+}
+
+// Every setting is checked as each verb that takes it would.
+Status CheckValues(CLI::App& app, const std::string& verb, const Settings& settings) {
+  for (const Setting& setting : settings) {
+    if (!Applies(setting, verb)) continue;
+    CLI::Option* const option = app.get_option_no_throw("--" + setting.key);
+    if (option == nullptr) continue;
+    if (const std::string problem = Problem(*option, setting); !problem.empty()) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("--{}: {} (set in {})", setting.key, problem, setting.origin));
+    }
+  }
+  for (CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string path = verb.empty() ? below->get_name() : verb + " " + below->get_name();
+    LOWTIDE_TRY_STATUS(CheckValues(*below, path, settings));
+  }
+  return {};
+}
+
+// A zone that no verb would find. A trace's columns may be called anything.
+Status CheckZones(const Settings& settings) {
+  const auto given = [&](std::string_view key) {
+    return std::ranges::any_of(settings, [&](const Setting& s) { return s.key == key; });
+  };
+  if (given("trace")) return {};
+  RealClock clock;
+  for (const Setting& setting : settings) {
+    if (setting.key != "zone") continue;
+    const std::string& zone = setting.values.back();
+    if (given("sources") && ParseCoordinates(zone)) continue;
+    LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
+    if (zones.Resolve(zone)) continue;
+    // A country without a series of its own has its yearly average.
+    IntensityFlags flags;
+    flags.zone = zone;
+    if (const auto grid = OpenGrid(flags, clock); !grid) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("{} (set in {})", grid.error().message, setting.origin));
+    }
+  }
+  return {};
+}
+
+int Show(CLI::App& app, bool as_json) {
   const SettingsSources sources = DefaultSettingsSources();
   const auto loaded = LoadSettings(sources);
   if (!loaded) return PrintError(loaded.error());
@@ -96,6 +168,9 @@ int Show(const CLI::App& app, bool as_json) {
   const Settings settings = EffectiveSettings(checked->settings);
   const auto book = ProviderSettingsBook::Make(*loaded, Environment);
   if (!book) return PrintError(book.error());
+  for (const Status& status : {CheckValues(app, "", settings), CheckZones(settings)}) {
+    if (!status) return PrintError(status.error());
+  }
   for (const std::string& warning : book->Warnings()) LogWarning(warning);
   if (as_json) {
     fmt::print("{}\n", DumpJsonPretty(ToJson(sources, settings, *book)));

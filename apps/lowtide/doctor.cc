@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "environment.h"
 #include "machine.h"
+#include "option_checks.h"
 #include "run/components.h"
 #include "run/limit_journal.h"
 #include "verbs.h"
@@ -177,10 +178,10 @@ void AddDoctorVerb(CLI::App& app, int& exit_code) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   verb->add_option("--cpu-tdp", flags->cpu_tdp_w, "As for lowtide run, in watts")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->check(CLI::Range(0.5, 2000.0));
+      ->check(NumberFrom(0.5, 2000, "W"));
   verb->add_option("--cpu-threads", flags->cpu_threads, "As for lowtide run")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->check(CLI::Range(1, 4096));
+      ->check(WholeNumberFrom(1, 4096));
   verb->add_flag("--json", flags->json, "Print the findings as JSON");
   verb->callback([flags, &exit_code] {
     auto code = Doctor(*flags);

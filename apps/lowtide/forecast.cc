@@ -11,6 +11,7 @@
 #include "forecast_score.h"
 #include "intensity_options.h"
 #include "mix_option.h"
+#include "option_checks.h"
 #include "series_output.h"
 #include "verbs.h"
 
@@ -36,14 +37,10 @@ struct Answer {
   std::vector<std::string> notices;
 };
 
-constexpr Seconds kLongest = std::chrono::hours(13 * 24);
-
 Result<Seconds> HorizonOf(const Flags& flags) {
   auto horizon = ParseDuration(flags.horizon);
   if (!horizon) return Annotate(std::move(horizon).error(), "--horizon");
-  if (*horizon >= Seconds(3600) && *horizon <= kLongest) return horizon;
-  return Fail(Code::kInvalidArgument,
-              fmt::format("--horizon {}; allowed are 1h to 13d", flags.horizon));
+  return horizon;
 }
 
 Result<TimePoint> MomentOf(const Flags& flags, const GridAccess& grid, Clock& clock) {
@@ -196,20 +193,23 @@ void AddForecastVerb(CLI::App& app, int& exit_code) {
                    "LATITUDE,LONGITUDE (default: --zone)");
   AddIntensityOptions(*verb, flags->grid);
   Single(verb->add_option("--horizon", flags->horizon, "How far ahead, 1h to 13d"))
+      ->check(DurationFrom("1h", "13d"))
       ->capture_default_str();
   Single(verb->add_option("--method", flags->method,
                           "source: what --sources forecast, or else persistence; blend: learned "
                           "from what is kept or recorded; persistence: yesterday, corrected by the "
                           "latest reading. A trace is always forecast by blend or persistence"))
-      ->check(CLI::IsMember({"source", "blend", "persistence"}))
+      ->check(OneOf({"source", "blend", "persistence"}))
       ->capture_default_str();
   Single(verb->add_option("--fetch-history", flags->fetch_history,
                           "First ask the sources for that much of the past, such as 120d, so that "
-                          "blend can learn from it (default: what is kept already)"));
+                          "blend can learn from it (default: what is kept already)"))
+      ->check(AnyDuration());
   AddMixOption(*verb, flags->mix);
   Single(verb->add_option("--at", flags->at,
                           "With --trace: the time of the forecast; what was recorded later is not "
-                          "looked at (RFC 3339; default: now)"));
+                          "looked at (RFC 3339; default: now)"))
+      ->check(AnyTime());
   verb->add_flag("--json", flags->json, "Print JSON");
   verb->require_subcommand(0, 1);
   AddForecastScore(*verb, exit_code);

@@ -17,6 +17,7 @@
 #include "grid/trace.h"
 #include "live_grid.h"
 #include "mix_option.h"
+#include "option_checks.h"
 #include "verbs.h"
 
 namespace lowtide::cli {
@@ -335,19 +336,25 @@ void AddForecastScore(CLI::App& forecast, int& exit_code) {
       ->type_name("FILE");
   AddMixOption(*verb, flags->mix);
   Single(verb->add_option("--from", flags->from, "First issue (RFC 3339, a whole hour)"))
+      ->check(AnyTime())
       ->required();
   Single(verb->add_option("--to", flags->to, "Issues end before it (RFC 3339, a whole hour)"))
+      ->check(AnyTime())
       ->required();
   Single(verb->add_option("--train-until", flags->train_until,
                           "Learn from what lies before (RFC 3339; default: --from). blend learns "
-                          "on every week from there; ridge does not"));
+                          "on every week from there; ridge does not"))
+      ->check(AnyTime());
   Single(verb->add_option("--horizon", flags->horizon,
                           "How far each forecast reaches, whole hours, at most 336h"))
+      ->check(AnyDuration())
       ->capture_default_str();
   Single(verb->add_option("--issue-every", flags->issue_every,
                           "Time between two forecasts, whole hours"))
+      ->check(AnyDuration())
       ->capture_default_str();
   Single(verb->add_option("--method", flags->method, "persistence, weekly, ridge or blend"))
+      ->check(ParsedBy(ParseMethod))
       ->capture_default_str();
   for (const char* of_traces : {"--weather", "--mix", "--train-until", "--method"}) {
     verb->get_option("--source")->excludes(of_traces);

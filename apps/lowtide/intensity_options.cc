@@ -9,6 +9,7 @@
 #include "grid/make_source.h"
 #include "grid/sources/trace_source.h"
 #include "grid/zone.h"
+#include "option_checks.h"
 #include "zone_tables.h"
 
 namespace lowtide::cli {
@@ -31,6 +32,7 @@ void AddIntensityOptions(CLI::App& app, IntensityFlags& flags) {
       app.add_option("--intensity", flags.intensity,
                      "Carbon intensity in gCO2e/kWh, the same at all times (default: not set)")
           ->type_name("N")
+          ->check(NumberFrom(0, kHighestIntensity.v, "g/kWh"))
           ->group(kGroup)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   // So that one typed drops the other where a setting gives it.
@@ -61,6 +63,7 @@ void AddSourceOptions(CLI::App& app, IntensityFlags& flags) {
                      "(default: none; nobody is asked over the network)")
           ->type_name("A,B,...")
           ->delimiter(',')
+          ->check(ParsedBy(CheckSourceName))
           ->group(kGroup)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   sources->allow_extra_args(false);
@@ -71,7 +74,7 @@ void AddSourceOptions(CLI::App& app, IntensityFlags& flags) {
   app.add_option("--signal", flags.signal,
                  "average or marginal: which intensity of --sources counts; sources of the other "
                  "one are passed over (default: that of the first source)")
-      ->check(CLI::IsMember({"average", "marginal"}))
+      ->check(OneOf({"average", "marginal"}))
       ->group(kGroup)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }

@@ -18,7 +18,11 @@ Result<std::unique_ptr<Source>> FromArguments(std::vector<std::string> arguments
   IntensityFlags flags;
   AddIntensityOptions(app, flags);
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
-  app.parse(std::move(arguments));
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ValidationError& e) {
+    return Fail(Code::kInvalidArgument, e.what());
+  }
   SimulatedClock clock(*ParseTime("2026-12-01T06:10:00Z"));
   LOWTIDE_TRY(GridAccess access, OpenGrid(flags, clock));
   return std::move(access.fixed);
@@ -60,7 +64,7 @@ TEST(IntensityOptionsTest, ErrorsNameOptionValueAndWhatIsAllowed) {
   }
   EXPECT_THAT(ErrorOf({"--zone", "D/E"}), AllOf(HasSubstr("--zone"), HasSubstr("D/E")));
   EXPECT_THAT(ErrorOf({"--zone", "XX"}, Code::kNotFound),
-              AllOf(HasSubstr("--zone"), HasSubstr("'XX'"), HasSubstr("DE")));
+              AllOf(HasSubstr("--zone"), HasSubstr("'XX'"), HasSubstr("lowtide zones")));
   EXPECT_THAT(ErrorOf({"--trace", "none.csv"}, Code::kNotFound),
               AllOf(HasSubstr("--trace"), HasSubstr("none.csv")));
   EXPECT_THAT(ErrorOf({"--trace", "a.csv:"}), AllOf(HasSubstr("--trace"), HasSubstr("a.csv:")));

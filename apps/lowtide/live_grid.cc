@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/embedded/embedded.h"
+#include "base/near_names.h"
 #include "environment.h"
 #include "forecast/kept_forecast_source.h"
 #include "grid/providers/registry.h"
@@ -56,14 +57,9 @@ std::function<double()> Random() {
 }
 
 Status CheckNames(const std::vector<std::string>& names) {
-  std::vector<std::string_view> allowed;
-  for (const ProviderInfo& info : lowtide::Providers()) allowed.push_back(info.name);
-  allowed.push_back(kForecast);
-  allowed.push_back(kYearly);
   for (auto it = names.begin(); it != names.end(); ++it) {
-    if (std::ranges::find(allowed, *it) == allowed.end()) {
-      return Fail(Code::kInvalidArgument, fmt::format("--sources: no source '{}'; there are {}",
-                                                      it->substr(0, 60), fmt::join(allowed, ", ")));
+    if (auto status = CheckSourceName(*it); !status) {
+      return Annotate(std::move(status).error(), "--sources");
     }
     if (std::find(names.begin(), it, *it) != it) {
       return Fail(Code::kInvalidArgument, fmt::format("--sources: '{}' is given twice", *it));
@@ -90,6 +86,18 @@ const ZoneInfo* ZoneNamed(const ZoneTable& zones, std::string_view provider,
 }
 
 }  // namespace
+
+Status CheckSourceName(const std::string& name) {
+  std::vector<std::string> allowed;
+  for (const ProviderInfo& info : lowtide::Providers()) allowed.emplace_back(info.name);
+  allowed.emplace_back(kForecast);
+  allowed.emplace_back(kYearly);
+  if (std::ranges::find(allowed, name) != allowed.end()) return {};
+  const std::string near = DidYouMean(name, allowed);
+  return Fail(Code::kInvalidArgument,
+              fmt::format("no source '{}'; {}{}there are {}", name.substr(0, 60), near,
+                          near.empty() ? "" : " ", fmt::join(allowed, ", ")));
+}
 
 LiveGrid::~LiveGrid() { stop_.request_stop(); }
 

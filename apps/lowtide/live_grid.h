@@ -22,6 +22,9 @@
 
 namespace lowtide::cli {
 
+// kInvalidArgument unless --sources may name it; the message lists what may be named.
+Status CheckSourceName(const std::string& name);
+
 struct LiveGridRequest {
   // In the order in which they are asked: names of providers (grid/providers/registry.h),
   // "forecast" (of what the others have said before), "yearly" (the country's average).

@@ -2,7 +2,6 @@
 // never looked at here.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +14,9 @@
 
 #include "base/log.h"
 #include "environment.h"
+#include "option_checks.h"
 #include "settings.h"
+#include "usage.h"
 #include "verbs.h"
 
 namespace lowtide::cli {
@@ -23,7 +24,8 @@ namespace {
 
 // These must work whatever the settings say: a training job's marks, the way back to the old power
 // limits, and what one looks at when all else fails.
-constexpr std::array<std::string_view, 3> kWithoutSettings = {"mark", "restore", "version"};
+constexpr std::array<std::string_view, 4> kWithoutSettings = {"mark", "restore", "completion",
+                                                              "version"};
 
 struct CommandLine {
   std::vector<std::string> args;      // before "--", without the program's name
@@ -62,34 +64,38 @@ void AddVerbs(CLI::App& app, const CommandLine& line, int& exit_code) {
   AddRestoreVerb(app, exit_code);
   AddZonesVerb(app, exit_code);
   AddConfigVerb(app, exit_code);
+  AddCompletionVerb(app, exit_code);
   AddVersionVerb(app, exit_code);
 }
 
-std::vector<std::string> VerbNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const auto* verb :
-       app.get_subcommands([](const CLI::App* v) { return !v->get_group().empty(); })) {
-    names.push_back(verb->get_name());
-  }
-  return names;
-}
-
-int UsageError(const CLI::App& app, std::string message) {
+int UsageError(const CLI::App& verb, std::string message) {
   std::ranges::replace(message, '\n', ' ');
-  const auto chosen = app.get_subcommands();
-  WriteToStandardError(fmt::format("lowtide: error: {} (see: lowtide{} --help)\n", message,
-                                   chosen.empty() ? "" : " " + chosen.front()->get_name()));
+  WriteToStandardError(fmt::format("lowtide: error: {} (see: {})\n", message, HelpCommand(verb)));
   return ExitCodeFor(Code::kInvalidArgument);
 }
 
-// A value that a setting gave and CLI11 refused: say where it stands.
-std::string OriginOf(std::string_view message, const Settings& used) {
-  for (const auto& setting : used) {
-    if (message.find("--" + setting.key) != std::string_view::npos) {
-      return fmt::format(" (set in {})", setting.origin);
+std::vector<OptionOrigin> OriginsOf(const Settings& used) {
+  std::vector<OptionOrigin> out;
+  for (const auto& setting : used) out.push_back({"--" + setting.key, setting.origin});
+  return out;
+}
+
+// What CLI11 has found wrong.
+std::string Describe(const CLI::App& app, const CommandLine& line, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    std::string message = Unexpected(app);
+    if (!line.has_trailing && app.got_subcommand("run")) {
+      message += "; the command goes after --: lowtide run [options] -- COMMAND...";
     }
+    return message;
   }
-  return "";
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
+    if (std::string message = BadFlag(ChosenVerb(app)); !message.empty()) return message;
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
+    if (std::string message = MissingVerb(ChosenVerb(app)); !message.empty()) return message;
+  }
+  return error.what();
 }
 
 Result<InjectedArguments> WithSettings(const CLI::App& app, const std::vector<std::string>& args) {
@@ -120,11 +126,11 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", "lowtide " LOWTIDE_VERSION, "Print the version and exit");
   app.add_option("--log-level", log_level,
                  "Diagnostics on standard error: debug, info, warning, error, off")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->check(OneOf({"debug", "info", "warning", "error", "off"}))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str();
   app.add_option("--log-format", log_format, "text, or json (one object a line)")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(OneOf({"text", "json"}))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str();
   app.require_subcommand(0, 1);
@@ -140,29 +146,23 @@ int Main(int argc, char** argv) {
       "variables;\n"
       "'lowtide config' shows them. 'lowtide VERB --help' explains a verb.");
 
+  if (const auto unknown = UnknownVerb(app, line.args))
+    return UsageError(*unknown->verb, unknown->message);
   InjectedArguments injected{line.args, {}};
   if (!line.args.empty() && !Has(line.args, "--help", "-h") && !Has(line.args, "--version", "")) {
     auto with_settings = WithSettings(app, line.args);
     if (!with_settings) return PrintError(with_settings.error());
     injected = *std::move(with_settings);
+    TellOrigins(OriginsOf(injected.used));
   }
   try {
     std::vector<std::string> reversed(injected.args.rbegin(), injected.args.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const bool extra = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    const auto chosen = app.get_subcommands();
-    if (extra && chosen.empty() && !app.remaining().empty() &&
-        !app.remaining().front().starts_with('-')) {
-      return UsageError(app, fmt::format("no verb '{}'; there are: {}", app.remaining().front(),
-                                         fmt::join(VerbNames(app), ", ")));
-    }
-    std::string message = e.what() + OriginOf(e.what(), injected.used);
-    if (extra && !line.has_trailing && app.got_subcommand("run")) {
-      message += "; the command goes after --: lowtide run [options] -- COMMAND...";
-    }
-    return UsageError(app, std::move(message));
+    std::string message = Describe(app, line, e);
+    message += OriginsIn(message, OriginsOf(injected.used));
+    return UsageError(ChosenVerb(app), std::move(message));
   }
   if (app.get_subcommands().empty()) fmt::print("{}", app.help());
   return exit_code;

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "environment.h"
 #include "lowtide/marks.h"
+#include "option_checks.h"
 #include "run/marks.h"
 #include "verbs.h"
 
@@ -109,7 +110,7 @@ void Finish(CLI::App& verb, const std::shared_ptr<MarkOptions>& options, int& ex
   });
 }
 
-CLI::Range Within(std::int64_t low) { return {low, kMaxMarkNumber}; }
+OptionCheck Within(std::int64_t low) { return WholeNumberFrom(low, kMaxMarkNumber); }
 
 void AddEpochVerbs(CLI::App& mark, int& exit_code) {
   {

@@ -14,6 +14,7 @@
 #include "grid/make_source.h"
 #include "grid/max_intensity.h"
 #include "intensity_options.h"
+#include "option_checks.h"
 #include "plan/limit_plan.h"
 #include "plan/power_curve_reader.h"
 #include "plan_output.h"
@@ -149,6 +150,16 @@ Result<Outlook> LiveOutlook(const Source& source, TimePoint start, TimePoint end
   return Outlook{std::nullopt, std::move(ahead.slots)};
 }
 
+Status CheckFixedLimit(const Policy& policy, const PowerCurve& curve) {
+  if (policy.kind != PolicyKind::kFixed) return {};
+  const double low = curve.Lowest().limit.v;
+  const double high = curve.Highest().limit.v;
+  if (policy.fixed_limit.v >= low - 0.5 && policy.fixed_limit.v <= high + 0.5) return {};
+  return Fail(Code::kInvalidArgument,
+              fmt::format("--policy {}: the power curve covers {:g} to {:g} W", PolicyName(policy),
+                          low, high));
+}
+
 // When the slowest limit would be done.
 TimePoint LatestFinish(const PowerCurve& curve, TimePoint start, Seconds duration) {
   const auto slowest = std::ranges::min_element(
@@ -190,6 +201,7 @@ Result<int> MakePlan(const PlanFlags& flags) {
   if (!flags.period.empty() && flags.period != "epoch") {
     LOWTIDE_TRY(request.period, Duration("--period", flags.period));
   }
+  LOWTIDE_TRY_STATUS(CheckFixedLimit(report.policy, report.curve));
   LOWTIDE_TRY(report.plan, MakeLimitPlan(request));
   if (!report.plan.carbon && report.plan.known_carbon.v > 0) {
     report.notes.push_back(
@@ -212,6 +224,7 @@ void AddPlanVerb(CLI::App& app, int& exit_code) {
   const auto flags = std::make_shared<PlanFlags>();
   Single(verb->add_option("--policy", flags->policy,
                           "Rule for the GPU power limit: none, fixed:WATTS, zeus, chase"))
+      ->check(PolicyText())
       ->required();
   Single(verb->add_option("--power-curve", flags->power_curve,
                           "The job's throughput and draw at each limit: Zeus's summary CSV with "
@@ -221,38 +234,44 @@ void AddPlanVerb(CLI::App& app, int& exit_code) {
       ->required();
   Single(verb->add_option("--duration", flags->duration,
                           "How long the job takes at the highest limit, such as 90m or 2d"))
+      ->check(DurationFrom("1ms", "3660d"))
       ->capture_default_str();
   Single(verb->add_option("--start", flags->start,
-                          "When it starts, e.g. in the past of a trace (RFC 3339; default: now)"));
+                          "When it starts, e.g. in the past of a trace (RFC 3339; default: now)"))
+      ->check(AnyTime());
   Single(verb->add_option("--gpu-count", flags->gpu_count,
                           "GPUs of the job. A curve measured on another number of them is taken in "
                           "proportion (default: as measured; 1 where the file does not say)"))
-      ->check(CLI::Range(1, kMaxGpus));
+      ->check(WholeNumberFrom(1, kMaxGpus));
   AddIntensityOptions(*verb, flags->intensity);
   Single(verb->add_option("--eta", flags->eta,
                           "Weight of energy (zeus) or carbon (chase) against time, 0 to 1 "
                           "(default: 0.5 for zeus, 0.24 for chase)"))
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(NumberFrom(0, 1))
       ->group("Steering");
   Single(verb->add_option("--selector", flags->selector,
                           "How zeus chooses: energy, time, zeus[:ETA], max-slowdown:FACTOR"))
+      ->check(SelectorText())
       ->capture_default_str()
       ->group("Steering");
   Single(verb->add_option("--max-carbon-intensity", flags->max_carbon_intensity,
                           "MaxCarbonIntensity of chase in g/kWh, or dynamic:60d: the highest of "
                           "that long before the start"))
+      ->check(MaxCarbonIntensityText())
       ->capture_default_str()
       ->group("Steering");
   Single(verb->add_option("--period", flags->period,
                           "How often the policy decides, such as 30m (default: whenever the "
                           "intensity changes, as does 'epoch')"))
+      ->check(PeriodText("1s"))
       ->group("Steering");
   Single(verb->add_option("--min-dwell", flags->min_dwell, "A limit stays at least this long"))
+      ->check(AnyDuration())
       ->capture_default_str()
       ->group("Steering");
   Single(
       verb->add_option("--min-gain", flags->min_gain, "A change must lower the cost by this share"))
-      ->check(CLI::Range(0.0, 0.999))
+      ->check(NumberFrom(0, 0.999))
       ->capture_default_str()
       ->group("Steering");
   verb->add_flag("--json", flags->json, "Print the plan as JSON");

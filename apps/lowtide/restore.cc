@@ -32,6 +32,7 @@ int Watch(int fd, const std::string& journal) {
 }
 
 int RestoreNow(bool json) {
+  if (const auto status = CheckStateDirectory(); !status) return PrintError(status.error());
   const auto gpus = OpenGpus();
   const auto outcomes = RestoreAbandoned(StateDirectory() / "limits", Borrow(gpus));
   int exit_code = 0;

@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "forecast/source_forecast.h"
 #include "grid/make_source.h"
+#include "option_checks.h"
 #include "run/counterfactuals.h"
 #include "run/job_share.h"
 #include "run/limit_journal.h"
@@ -96,14 +97,8 @@ bool RestoreFromEarlierRuns(const Machine& machine, const std::filesystem::path&
 
 // A report that cannot be written is better known before the training than after it.
 Status CheckReportFiles(const RunFlags& flags) {
-  const auto check = [](const char* option, const std::string& path) -> Status {
-    if (path.empty()) return {};
-    auto status = CheckUserFile(path);
-    if (!status) return Fail(Code::kInvalidArgument, option + (": " + status.error().message));
-    return {};
-  };
-  LOWTIDE_TRY_STATUS(check("--json-report", flags.json_report));
-  return check("--html-report", flags.html_report);
+  LOWTIDE_TRY_STATUS(CheckOutputFile("--json-report", flags.json_report));
+  return CheckOutputFile("--html-report", flags.html_report);
 }
 
 // Reports go to their files even when one of them fails; the first failure is told.
@@ -157,6 +152,27 @@ Status CheckGridTime(const RunConfig& config, const GridAccess& grid, TimePoint 
                   covered.error().message));
 }
 
+// A fixed limit that no GPU here can have is better known before the training than after it.
+Status CheckFixedLimit(const RunConfig& config, Machine& machine) {
+  if (config.policy.kind != PolicyKind::kFixed) return {};
+  for (const auto& device : machine.devices) {
+    if (device->Info().kind != DeviceKind::kGpu) continue;
+    PatientDevice patient(*device, Seconds(5));
+    const auto limits = patient.Limits();
+    if (patient.Hangs()) {
+      machine.driver_hangs = true;
+      return {};
+    }
+    if (!limits) continue;  // said when the run steers it
+    const Watts limit = config.policy.fixed_limit;
+    if (limit >= limits->min && limit <= limits->max) continue;
+    return Fail(Code::kInvalidArgument,
+                fmt::format("--policy {}: {} takes {:g} to {:g} W", PolicyName(config.policy),
+                            device->Info().name, limits->min.v, limits->max.v));
+  }
+  return {};
+}
+
 // Errors before the command has started end the verb: the user asked for something that cannot be.
 Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) {
   if (command.empty()) {
@@ -171,6 +187,7 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   LOWTIDE_TRY(Machine machine, OpenMachine(clock, MachineOptionsOf(flags)));
   LOWTIDE_TRY(RunConfig config, MakeRunConfig(flags, command, machine, grid.Get()));
   LOWTIDE_TRY_STATUS(CheckGridTime(config, grid, clock.Now()));
+  LOWTIDE_TRY_STATUS(CheckFixedLimit(config, machine));
   config.runtime_folder = FolderForSocket();
   for (const std::string& warning : machine.warnings) LogWarning(warning);
   if (!RestoreFromEarlierRuns(machine, config.limits_folder)) machine.driver_hangs = true;
@@ -210,16 +227,28 @@ Result<int> Run(const RunFlags& flags, const std::vector<std::string>& command) 
   return outcome.exit_code;
 }
 
+class RunFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: lowtide run [OPTIONS] -- COMMAND [ARGS...]\n";
+  }
+};
+
 }  // namespace
 
 void AddRunVerb(CLI::App& app, const std::vector<std::string>& command, int& exit_code) {
-  CLI::App* const verb = app.add_subcommand(
-      "run", "Measure, report and steer a training command: lowtide run [options] -- COMMAND...");
+  CLI::App* const verb = app.add_subcommand("run", "Measure, report and steer a training command");
+  const auto formatter = std::make_shared<RunFormatter>();
+  formatter->column_width(app.get_formatter()->get_column_width());
+  verb->formatter(formatter);
   const auto flags = std::make_shared<RunFlags>();
   AddRunOptions(*verb, *flags);
   verb->footer(
       "The command's exit code is lowtide's. Its streams, signals and environment pass through; "
-      "what\nlowtide has to say goes to standard error.");
+      "what\nlowtide has to say goes to standard error.\n\n"
+      "Examples:\n"
+      "  lowtide run --zone DE -- python3 train.py\n"
+      "  lowtide run --policy chase --zone US-CAL-CISO --html-report run.html -- python3 train.py");
   verb->callback([flags, &command, &exit_code] {
     auto code = Run(*flags, command);
     exit_code = code ? *code : PrintError(code.error());

@@ -18,6 +18,7 @@
 #include "grid/max_intensity.h"
 #include "grid/sources/yearly_source.h"
 #include "grid/zone.h"
+#include "option_checks.h"
 #include "plan/power_curve_reader.h"
 #include "run/run_name.h"
 
@@ -125,9 +126,6 @@ Status SetPolicy(const RunFlags& flags, const Source& source, RunConfig& config)
   }
   if (!flags.period.empty() && flags.period != "epoch") {
     LOWTIDE_TRY(config.period, Duration("--period", flags.period));
-    if (*config.period <= Seconds(0)) {
-      return Fail(Code::kInvalidArgument, "--period 0s; it must be longer than nothing");
-    }
   }
   return {};
 }
@@ -169,46 +167,52 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
   Single(app.add_option("--grid-time", flags.grid_time,
                         "Treat the run as starting at this time on the grid, e.g. to replay a past "
                         "trace (RFC 3339; default: now)"))
+      ->check(AnyTime())
       ->group("Carbon intensity");
   Single(app.add_option("--time-scale", flags.time_scale,
                         "The grid's clock runs this many times as fast as the wall clock, for "
                         "demonstrations; energy and durations stay real (default: 1)"))
-      ->check(CLI::Range(1e-3, 1e6))
+      ->check(NumberFrom(1e-3, 1e6))
       ->group("Carbon intensity");
   Single(app.add_option("--pue", flags.pue,
                         "Power usage effectiveness of the data centre; carbon is multiplied by it "
                         "(default: none, as 1)"))
-      ->check(CLI::Range(1.0, 5.0))
+      ->check(NumberFrom(1, 5))
       ->group("Carbon intensity");
 
   Single(app.add_option("--policy", flags.policy,
                         "Rule for the GPU power limit: none, fixed:WATTS, zeus, chase"))
+      ->check(PolicyText())
       ->capture_default_str()
       ->group("Steering");
   Single(app.add_option("--eta", flags.eta,
                         "Weight of energy (zeus) or carbon (chase) against time, 0 to 1 (default: "
                         "0.5 for zeus, 0.24 for chase)"))
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(NumberFrom(0, 1))
       ->group("Steering");
   Single(app.add_option("--selector", flags.selector,
                         "How zeus chooses: energy, time, zeus[:ETA], max-slowdown:FACTOR"))
+      ->check(SelectorText())
       ->capture_default_str()
       ->group("Steering");
   Single(app.add_option("--max-carbon-intensity", flags.max_carbon_intensity,
                         "MaxCarbonIntensity of chase in g/kWh, or dynamic:60d: the highest of that "
                         "long before the start"))
+      ->check(MaxCarbonIntensityText())
       ->capture_default_str()
       ->group("Steering");
   Single(app.add_option("--period", flags.period,
                         "How often the policy decides, in grid time: epoch, or a duration such as "
                         "30m (default: epoch)"))
+      ->check(PeriodText("1ms"))
       ->group("Steering");
   Single(app.add_option("--min-dwell", flags.min_dwell,
                         "A limit stays at least this long (default: 5m)"))
+      ->check(AnyDuration())
       ->group("Steering");
   Single(app.add_option("--min-gain", flags.min_gain,
                         "A change must lower the cost by this share (default: 0.001)"))
-      ->check(CLI::Range(0.0, 0.999))
+      ->check(NumberFrom(0, 0.999))
       ->group("Steering");
   app.add_flag("--force-shared", flags.force_shared,
                "Set the limit of MIG or shared GPUs too: it applies to the others on them as well")
@@ -217,38 +221,41 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
   Single(app.add_option("--power-curve", flags.power_curve,
                         "The job's power curve, instead of measuring it: FILE[:SELECTOR], as for "
                         "lowtide plan"))
+      ->type_name("FILE[:SELECTOR]")
       ->group("Profiling");
   Single(app.add_option("--profile", flags.profile,
                         "auto: measure the job's power curve when it is not known; force: measure "
                         "it anew and replace the one that is kept; off: never"))
+      ->check(ParsedBy(ParseProfileMode))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-wait-steps", flags.wait_steps,
                         "Steps at the start of an epoch that are not measured"))
-      ->check(CLI::Range(0, 1000000))
+      ->check(WholeNumberFrom(0, 1000000))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-warmup-steps", flags.warmup_steps,
                         "Steps after a change of limit that are not measured"))
-      ->check(CLI::Range(0, 1000000))
+      ->check(WholeNumberFrom(0, 1000000))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-steps", flags.profile_steps, "Steps measured at each limit"))
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeNumberFrom(1, 1000000))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-limit-step", flags.limit_step_w,
                         "Distance of the limits that are measured, in watts"))
-      ->check(CLI::Range(1.0, 1000.0))
+      ->check(NumberFrom(1, 1000, "W"))
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-min-window", flags.min_window,
                         "Measure at least this long at each limit"))
+      ->check(AnyDuration())
       ->capture_default_str()
       ->group("Profiling");
   Single(app.add_option("--profile-min-throughput", flags.min_throughput_share,
                         "Stop profiling below this share of full throughput; 0: never"))
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(NumberFrom(0, 1))
       ->capture_default_str()
       ->group("Profiling");
 
@@ -263,29 +270,32 @@ void AddRunOptions(CLI::App& app, RunFlags& flags) {
   Single(app.add_option("--cpu-energy", flags.cpu_energy,
                         "What of the host's CPU and DRAM energy counts: share (of the job, by CPU "
                         "time) or host (all of it)"))
-      ->check(CLI::IsMember({"share", "host"}))
+      ->check(OneOf({"share", "host"}))
       ->capture_default_str()
       ->group("Measuring");
   Single(app.add_option("--cpu-tdp", flags.cpu_tdp_w,
                         "TDP of one CPU package in watts, for the model used where there is no "
                         "RAPL (default: from the table of processors)"))
-      ->check(CLI::Range(0.5, 2000.0))
+      ->check(NumberFrom(0.5, 2000, "W"))
       ->group("Measuring");
   Single(
       app.add_option("--cpu-threads", flags.cpu_threads,
                      "Hardware threads of one CPU package, for the same model (default: as seen, "
                      "which in a virtual machine is a part of them)"))
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeNumberFrom(1, 4096))
       ->group("Measuring");
   Single(app.add_option("--sample-period", flags.sample_period,
                         "Time between two samples, 10ms to 1s"))
+      ->check(DurationFrom("10ms", "1s"))
       ->capture_default_str()
       ->group("Measuring");
 
   Single(
       app.add_option("--json-report", flags.json_report, "Write the report as JSON to this file"))
+      ->type_name("FILE")
       ->group("Output");
   Single(app.add_option("--html-report", flags.html_report, "Write the report as one HTML page"))
+      ->type_name("FILE")
       ->group("Output");
   app.add_flag("--json", flags.json,
                "Print the report as JSON on standard error at the end, instead of text")
@@ -320,10 +330,6 @@ Result<RunConfig> MakeRunConfig(const RunFlags& flags, std::vector<std::string> 
       flags.cpu_energy == "host" ? HostEnergy::kWholeHost : HostEnergy::kJobShare;
   config.ledger.pue = flags.pue > 0 ? flags.pue : 1.0;
   LOWTIDE_TRY(config.meter.period, Duration("--sample-period", flags.sample_period));
-  if (config.meter.period < Seconds(0.01) || config.meter.period > Seconds(1)) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("--sample-period {}; allowed are 10ms to 1s", flags.sample_period));
-  }
   if (!flags.grid_time.empty()) {
     auto start = ParseTime(flags.grid_time);
     if (!start) return Annotate(std::move(start).error(), "--grid-time");

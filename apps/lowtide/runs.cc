@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/near_names.h"
 #include "environment.h"
+#include "option_checks.h"
 #include "run/codecarbon_file.h"
 #include "run/report.h"
 #include "run/report_codecarbon.h"
@@ -69,13 +71,36 @@ Report ReportOf(RunData run) {
   return BuildReport(std::move(run), std::move(counterfactuals));
 }
 
+// As Store::LoadRun; the error says which run may have been meant.
+Result<RunData> LoadRun(Store& store, const std::string& id) {
+  auto run = store.LoadRun(id);
+  if (run) return run;
+  const Code code = run.error().code;
+  if (code != Code::kNotFound && code != Code::kInvalidArgument) return run;
+  const auto runs = store.ListRuns("", kAllRuns);
+  if (!runs) return run;
+  std::vector<std::string> ids = {"last"};
+  for (const RunData& other : *runs) {
+    if (other.record.name == id) {
+      return Fail(code,
+                  fmt::format("{}; that is a name: `lowtide runs list --name {}` shows the ids",
+                              run.error().message, id));
+    }
+    ids.push_back(other.record.run_id);
+  }
+  const std::string near = DidYouMean(id, ids);
+  if (near.empty() || code != Code::kNotFound) return run;
+  return Fail(Code::kNotFound, fmt::format("{}; {}", run.error().message, near));
+}
+
 Result<Report> LoadReport(const std::string& id) {
   LOWTIDE_TRY(auto store, OpenExistingStore());
-  LOWTIDE_TRY(RunData run, store->LoadRun(id));
+  LOWTIDE_TRY(RunData run, LoadRun(*store, id));
   return ReportOf(std::move(run));
 }
 
 Status List(const ListOptions& options) {
+  LOWTIDE_TRY_STATUS(CheckStateDirectory());
   std::error_code ignored;
   std::vector<RunData> runs;
   if (std::filesystem::exists(StorePath(), ignored)) {
@@ -117,6 +142,7 @@ Status Show(const ShowOptions& options) {
 }
 
 Status WriteReport(const ReportOptions& options) {
+  LOWTIDE_TRY_STATUS(CheckOutputFile("--html", options.html));
   LOWTIDE_TRY(const Report report, LoadReport(options.id));
   LOWTIDE_TRY_STATUS(WriteUserFile(options.html, ReportHtml(report)));
   if (options.json) {
@@ -140,7 +166,7 @@ Result<std::vector<Report>> ExportedReports(const ExportOptions& options) {
   }
   std::vector<Report> out;
   for (const auto& id : ids) {
-    LOWTIDE_TRY(RunData run, store->LoadRun(id));
+    LOWTIDE_TRY(RunData run, LoadRun(*store, id));
     out.push_back(ReportOf(std::move(run)));
   }
   return out;
@@ -193,6 +219,7 @@ Status Export(const ExportOptions& options) {
   if (options.all == !options.ids.empty()) {
     return Fail(Code::kInvalidArgument, "runs export: give either run ids or --all");
   }
+  LOWTIDE_TRY_STATUS(CheckOutputFile("--output", options.output));
   LOWTIDE_TRY(const auto reports, ExportedReports(options));
   return options.format == "json" ? ExportJson(options, reports)
                                   : ExportCodecarbon(options, reports);
@@ -208,7 +235,7 @@ void AddList(CLI::App& runs, int& exit_code) {
   CLI::App& app = *runs.add_subcommand("list", "List past runs, newest first");
   LastWins(app, "--name", options->name, "Only runs of this name (default: all)");
   LastWins(app, "--limit", options->limit, "At most this many runs (default: 20)")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumberFrom(1, kAllRuns));
   app.add_flag("--json", options->json, "Print JSON: {\"runs\": [...]}");
   app.callback([options, &exit_code] { Finish(List(*options), exit_code); });
 }
@@ -226,6 +253,7 @@ void AddReport(CLI::App& runs, int& exit_code) {
   CLI::App& app = *runs.add_subcommand("report", "Write the report of a run as one HTML page");
   app.add_option("id", options->id, kRunIdHelp)->required();
   LastWins(app, "--html", options->html, "File to write; one that is there is replaced")
+      ->type_name("FILE")
       ->required();
   app.add_flag("--json", options->json, "Print {\"run_id\", \"html\"} when done");
   app.callback([options, &exit_code] { Finish(WriteReport(*options), exit_code); });
@@ -239,10 +267,11 @@ void AddExport(CLI::App& runs, int& exit_code) {
   LastWins(app, "--format", options->format,
            "json: full reports; codecarbon: its 38 columns, kg and kWh")
       ->required()
-      ->check(CLI::IsMember({"json", "codecarbon"}));
+      ->check(OneOf({"json", "codecarbon"}));
   LastWins(app, "--output", options->output,
            "File (default: standard output); JSON replaces it, codecarbon rows are appended, "
-           "leaving out runs that are in it");
+           "leaving out runs that are in it")
+      ->type_name("FILE");
   app.add_flag("--json", options->json,
                "With --output, print {\"output\", \"written\", \"runs\"} when done");
   app.callback([options, &exit_code] { Finish(Export(*options), exit_code); });
@@ -251,6 +280,7 @@ void AddExport(CLI::App& runs, int& exit_code) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> OpenExistingStore() {
+  LOWTIDE_TRY_STATUS(CheckStateDirectory());
   const auto path = StorePath();
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {

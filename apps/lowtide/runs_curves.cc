@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "option_checks.h"
 #include "run/column_text.h"
 #include "runs_verbs.h"
 
@@ -91,6 +92,7 @@ std::string TableOf(const std::vector<StoredCurve>& curves) {
 }
 
 Status Curves(const CurvesOptions& options) {
+  LOWTIDE_TRY_STATUS(CheckStateDirectory());
   std::error_code ignored;
   std::vector<StoredCurve> curves;
   if (std::filesystem::exists(StorePath(), ignored)) {
@@ -178,9 +180,9 @@ void AddRunsForgetCurve(CLI::App& runs, int& exit_code) {
   LastWins(app, "--driver", options->driver, "Only of drivers that begin so (default: any)");
   LastWins(app, "--batch-size", options->batch_size,
            "Only of this batch size; 0: never said (default: any)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+      ->check(WholeNumberFrom(0, 1'000'000'000));
   LastWins(app, "--gpu-count", options->gpus, "Only on this many GPUs (default: any)")
-      ->check(CLI::Range(1, 4096));
+      ->check(WholeNumberFrom(1, 4096));
   app.add_flag("--all", options->all, "All that match, where several do");
   app.add_flag("--json", options->json, "Print {\"forgotten\": [...]} when done");
   app.callback([options, &exit_code] { Finish(ForgetCurve(*options), exit_code); });

@@ -160,11 +160,6 @@ const CLI::Option* TypedOption(const CLI::App& app, std::string_view arg) {
   return nullptr;
 }
 
-bool Applies(const Setting& setting, std::string_view verb) {
-  return setting.verb.empty() || verb == setting.verb ||
-         (verb.starts_with(setting.verb) && verb[setting.verb.size()] == ' ');
-}
-
 // What settings add for one app, given the arguments typed for it.
 void InjectFor(const CLI::App& app, const std::string& verb, const std::vector<std::string>& typed,
                const Settings& settings, InjectedArguments& out) {
@@ -190,6 +185,11 @@ void InjectFor(const CLI::App& app, const std::string& verb, const std::vector<s
 }
 
 }  // namespace
+
+bool Applies(const Setting& setting, std::string_view verb) {
+  return setting.verb.empty() || verb == setting.verb ||
+         (verb.starts_with(setting.verb) && verb[setting.verb.size()] == ' ');
+}
 
 SettingsSources DefaultSettingsSources() {
   SettingsSources sources;

@@ -51,6 +51,10 @@ struct CheckedSettings {
 };
 Result<CheckedSettings> CheckSettings(const CLI::App& app, const Settings& settings);
 
+// Whether the setting is one of the verb ("runs list"; empty: of the program), if that has the
+// option.
+bool Applies(const Setting& setting, std::string_view verb);
+
 // `settings` without those that a later one replaces everywhere.
 Settings EffectiveSettings(const Settings& settings);
 

@@ -22,6 +22,7 @@ void AddMarkVerb(CLI::App& app, int& exit_code);
 // Zones of the grid, cloud regions, and what lies near a place.
 void AddZonesVerb(CLI::App& app, int& exit_code);
 void AddConfigVerb(CLI::App& app, int& exit_code);
+void AddCompletionVerb(CLI::App& app, int& exit_code);
 void AddVersionVerb(CLI::App& app, int& exit_code);
 // Puts power limits back after a run that could not do so itself; also the watchdog's program.
 void AddRestoreVerb(CLI::App& app, int& exit_code);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "environment.h"
 #include "grid/zone_table.h"
+#include "option_checks.h"
 #include "verbs.h"
 #include "zone_tables.h"
 
@@ -146,8 +147,8 @@ void AddZonesVerb(CLI::App& app, int& exit_code) {
           ->delimiter('\0')
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   near->excludes(verb->get_option("TEXT"));
-  verb->add_option("--count", flags->count, "How many of them, 1 to 1000")
-      ->check(CLI::Range(1, 1000))
+  verb->add_option("--count", flags->count, "How many of them")
+      ->check(WholeNumberFrom(1, 1000))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str();
   verb->add_flag("--json", flags->json, "Print JSON");

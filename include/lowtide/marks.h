@@ -160,7 +160,9 @@ class Client {
   struct State {
     pid_t pid = ::getpid();
     std::mutex mutex;
-    int fd = -1;  // guarded by mutex, as are the three below
+    int fd = -1;  // guarded by mutex, as are the five below
+    bool said_left_out = false;
+    bool said_not_finite = false;
     std::string received;
     Time::duration budget{};
     Time::time_point refilled_at = Time::now();
@@ -201,6 +203,7 @@ class Client {
       if (state->lost.load()) return reply;
       json::Writer line(name);
       fill(line);
+      SayWhatIsMissing(*state, name, line);
       reply = Exchange(*state, std::move(line).Finish());
     } catch (...) {  // no memory: this mark is not sent
       reply.outcome = Outcome::kLost;
@@ -335,6 +338,20 @@ class Client {
   static void GiveUp(State& state) {
     HangUp(state);
     state.lost.store(true);
+  }
+
+  // Once each, or it would be said every epoch.
+  void SayWhatIsMissing(State& state, std::string_view mark, const json::Writer& line) const {
+    if (line.LeftOut() > 0 && !state.said_left_out) {
+      state.said_left_out = true;
+      Debug(mark,
+            "metrics are left out: a name has 1 to 128 bytes of UTF-8 without control characters "
+            "and is there once, and a mark has at most 256 names");
+    }
+    if (line.NotFinite() > 0 && !state.said_not_finite) {
+      state.said_not_finite = true;
+      Debug(mark, "metrics that are not finite are kept without a number");
+    }
   }
 
   void Debug(std::string_view mark, const char* what) const noexcept {

@@ -89,9 +89,11 @@ class Writer {
     Key("metrics");
     line_ += '{';
     std::vector<std::string_view> seen;
+    std::size_t not_finite = 0;
     for (const auto& [name, value] : metrics) {
       if (seen.size() == kMaxMetrics || line_.size() + 2 * name.size() + 40 > kRoom) break;
       if (!IsName(name) || Contains(seen, name)) continue;
+      if (!std::isfinite(value)) ++not_finite;
       if (!seen.empty()) line_ += ',';
       seen.push_back(name);
       Quote(name);
@@ -99,7 +101,12 @@ class Writer {
       line_ += FormatNumber(value);
     }
     line_ += '}';
+    left_out_ = metrics.size() - seen.size();
+    not_finite_ = not_finite;
   }
+  // Of the metrics: how many are not in the line, and how many are there without a number.
+  std::size_t LeftOut() const { return left_out_; }
+  std::size_t NotFinite() const { return not_finite_; }
   std::string Finish() && {
     line_ += "}\n";
     return std::move(line_);
@@ -127,6 +134,8 @@ class Writer {
   }
 
   std::string line_;
+  std::size_t left_out_ = 0;
+  std::size_t not_finite_ = 0;
 };
 
 struct ParsedReply {

@@ -116,8 +116,9 @@ def epochs(what: Union[int, Iterable[_T]]) -> Iterator[Union[int, _T]]:
     """Iterates over ``what`` (``12`` means ``range(12)``) and marks each turn as an epoch.
 
     The numbers of a range with step 1 are the epochs' numbers, so a training that is resumed with
-    ``epochs(range(5, 12))`` continues its count; anything else is counted from 0. An epoch ends
-    with its turn, also when the loop is left by ``break`` or an exception.
+    ``epochs(range(5, 12))`` continues its count. Anything else is counted from 0, whatever it holds:
+    ``epochs([1, 2, 5])`` gives 1, 2 and 5 and marks epochs 0, 1 and 2 of 3. An epoch ends with its
+    turn, also when the loop is left by ``break`` or an exception.
     """
     items = what if hasattr(what, "__iter__") or not hasattr(what, "__index__") else range(what)
     first, total = 0, None

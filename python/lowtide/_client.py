@@ -16,7 +16,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Dict, List, Mapping, Optional, Tuple
+    from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 PROTOCOL = 1
 MAX_LINE_BYTES = 64 * 1024  # with its newline
@@ -92,22 +92,32 @@ def _name_bytes(name: object) -> int:
     return size
 
 
-def _metrics(metrics: object, named: Mapping[str, object]) -> Dict[str, Optional[float]]:
-    """What of the metrics can be sent, as it is sent; fits into a line."""
+def _metrics(
+    metrics: object, named: Mapping[str, object], left_out: Callable[[object, str], None]
+) -> Dict[str, Optional[float]]:
+    """What of the metrics can be sent, as it is sent; fits into a line. ``left_out`` is told of the rest."""
     sent: Dict[str, Optional[float]] = {}
     room = MAX_LINE_BYTES - 256  # for the rest of the mark
     try:
         together = dict(metrics or {}, **named)  # type: ignore[call-overload]
     except Exception:
+        left_out("metrics", "not a mapping of names to numbers, left out")
         together = dict(named)
     for name, value in together.items():
         number = _number(value)
         size = _name_bytes(name)
-        if number is None or size == 0:
+        if size == 0:
+            left_out(name, "a name has 1 to %d bytes without control characters, left out" % MAX_NAME_BYTES)
+            continue
+        if number is None:
+            left_out(name, "not a number, left out")
             continue
         room -= 2 * size + 32  # each byte escaped at worst; punctuation and 24 digits
         if room < 0 or len(sent) == MAX_METRICS:
+            left_out(name, "left out with what follows: a mark has at most %d metrics" % MAX_METRICS)
             break
+        if not math.isfinite(number):
+            left_out(name, "not finite, kept without a number")
         sent[name] = number if math.isfinite(number) else None
     return sent
 
@@ -124,6 +134,7 @@ class Client:
         self._budget_s = BUDGET_S
         self._refilled_at = time.monotonic()
         self._lost = not path
+        self._told: Set[str] = set()
 
     def active(self) -> bool:
         return not self._lost
@@ -136,7 +147,7 @@ class Client:
 
     def epoch_end(self, epoch: object, metrics: object) -> None:
         fields: Dict[str, object] = {"epoch": _integer(epoch, 0)}
-        sent = _metrics(metrics, {})
+        sent = _metrics(metrics, {}, self._left_out)
         if sent:
             fields["metrics"] = sent
         self._mark("epoch_end", fields)
@@ -145,7 +156,7 @@ class Client:
         self._mark("step", {"count": _integer(count, 1)})
 
     def metrics(self, metrics: object, named: Mapping[str, object]) -> None:
-        sent = _metrics(metrics, named)
+        sent = _metrics(metrics, named, self._left_out)
         if sent:
             self._mark("metrics", {"metrics": sent})
 
@@ -159,6 +170,15 @@ class Client:
         """Closes this process's copy of the connection without touching the other copies."""
         self._lost = True
         self._hang_up()
+
+    def _left_out(self, name: object, why: str) -> None:
+        """Says it once for each name, and of so many names only."""
+        if not _debugging():
+            return
+        shown = repr(name[:80]) if isinstance(name, str) else "of type " + type(name).__name__
+        if shown not in self._told and len(self._told) < 64:
+            self._told.add(shown)
+            _debug("metric %s: %s" % (shown, why))
 
     def _mark(self, name: str, fields: Dict[str, object]) -> None:
         """Sends one mark, then waits as long as the reply asks."""
@@ -273,8 +293,12 @@ def _version() -> str:
     return __version__
 
 
+def _debugging() -> bool:
+    return bool(os.environ.get("LOWTIDE_DEBUG"))
+
+
 def _debug(message: str) -> None:
-    if os.environ.get("LOWTIDE_DEBUG"):
+    if _debugging():
         try:
             print("lowtide: " + message, file=sys.stderr)
         except Exception:

@@ -167,6 +167,33 @@ def test_many_and_long_metrics_fit_into_a_line(server):
     assert max(len(line) for _, line in server.lines) < 64 * 1024
 
 
+def test_metrics_that_are_left_out_are_said_once_to_those_who_debug(server, monkeypatch, capsys):
+    class Odd:
+        def __repr__(self):
+            raise RuntimeError
+
+    bad = {"loss": math.nan, "x" * 129: 1, "text": "high", 5: 1, Odd(): 1}
+    lowtide.epoch_begin(0)
+    lowtide.log(bad)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("LOWTIDE_DEBUG", "1")
+    lowtide.log(bad)
+    lowtide.log(bad)
+    lowtide.log({"m%d" % i: i for i in range(300)})
+    lowtide.log(7)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "lowtide: metric 'loss': not finite, kept without a number",
+        "lowtide: metric '%s': a name has 1 to 128 bytes without control characters, left out" % ("x" * 80),
+        "lowtide: metric 'text': not a number, left out",
+        "lowtide: metric of type int: a name has 1 to 128 bytes without control characters, left out",
+        "lowtide: metric of type Odd: a name has 1 to 128 bytes without control characters, left out",
+        "lowtide: metric 'm256': left out with what follows: a mark has at most 256 metrics",
+        "lowtide: metric 'metrics': not a mapping of names to numbers, left out",
+    ]
+    assert server.refusals == []
+
+
 def test_what_cannot_be_marked_is_left_out(server):
     lowtide.step(0)
     lowtide.step(-1)

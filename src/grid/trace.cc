@@ -57,10 +57,11 @@ Result<std::size_t> ChooseColumn(const CsvTable& table, std::string_view column,
   if (table.header.size() == 2) return std::size_t{1};
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < table.header.size(); ++i) names.push_back(Trim(table.header[i]));
-  return Fail(
-      Code::kInvalidArgument,
-      fmt::format("{}: several series and none is called '{}'; name one of them as {}:COLUMN: {}",
-                  table.name, zone.key, table.name, fmt::join(names, ", ")));
+  const std::string none_so_called =
+      zone.key.empty() ? "" : fmt::format(", and none is called '{}'", zone.key);
+  return Fail(Code::kInvalidArgument,
+              fmt::format("{}: {} series{}; name one of them as {}:COLUMN: {}", table.name,
+                          names.size(), none_so_called, table.name, fmt::join(names, ", ")));
 }
 
 // Collects the rows of one column.
@@ -232,7 +233,7 @@ Result<IntensitySeries> ParseTrace(std::string_view text, std::string_view name,
   }
   const std::string_view chosen = Trim(table.header[index]);
   IntensitySeries out;
-  out.origin.source = fmt::format("trace:{}:{}", name, chosen);
+  out.origin.source = fmt::format("trace:{}:{}", name.substr(name.rfind('/') + 1), chosen);
   out.origin.zone = zone;
   DescribeByName(chosen, out.origin);
   out.slots = ToSlots(reader.Rows());

@@ -29,11 +29,11 @@ struct TraceArgument {
 // ':' in its own name must be given with a column.
 Result<TraceArgument> SplitTraceArgument(std::string_view argument);
 
-// Parses one column of `text`. `name` is the file's name, for messages and for the origin
-// ("trace:<name>:<column>"). The column is `column` if that is not empty; else the one called as
-// the zone; else the only one; else the error lists them. Signal, basis and kind follow the words
-// of the column's name: direct, lifecycle, marginal (or moer), forecast, estimated. Errors:
-// kInvalidArgument, naming file, line and column; kDataLoss when no row has a value.
+// Parses one column of `text`. `name` is the file's path, for messages, and its last part for
+// the origin ("trace:<name>:<column>"). The column is `column` if that is not empty; else the one
+// called as the zone; else the only one; else the error lists them. Signal, basis and kind follow
+// the words of the column's name: direct, lifecycle, marginal (or moer), forecast, estimated.
+// Errors: kInvalidArgument, naming file, line and column; kDataLoss when no row has a value.
 Result<IntensitySeries> ParseTrace(std::string_view text, std::string_view name,
                                    std::string_view column, const Zone& zone);
 

@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "base/csv.h"
+#include "base/near_names.h"
 #include "grid/sort_stably.h"
 #include "grid/zone.h"
 
@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kZoneColumns = {"key", "name", "lat", "lon", "place"};
 constexpr double kEarthRadiusKm = 6371.0088;
-constexpr std::size_t kMostSuggestions = 6;
 
 std::string Upper(std::string_view text) {
   std::string out(text);
@@ -41,44 +40,6 @@ Result<Coordinates> CoordinatesIn(const CsvTable& table, const CsvRow& row, std:
     return FailAt(table, row, status.error().message);
   }
   return at;
-}
-
-// Levenshtein's distance: how many letters to change, add or leave out.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
-// The candidates that come near `text`: those that contain it, then the closest spellings.
-std::vector<std::string> NearNames(std::string_view text,
-                                   const std::vector<std::string_view>& candidates) {
-  const std::string wanted = Upper(text);
-  std::vector<std::pair<std::size_t, std::string_view>> ranked;
-  const std::size_t most = std::max<std::size_t>(1, wanted.size() / 4 + 1);
-  for (const std::string_view candidate : candidates) {
-    const std::string name = Upper(candidate);
-    if (wanted.size() >= 2 && name.find(wanted) != std::string::npos) {
-      ranked.emplace_back(0, candidate);
-    } else if (const auto distance = EditDistance(wanted, name); distance <= most) {
-      ranked.emplace_back(distance, candidate);
-    }
-  }
-  SortStably(ranked, &std::pair<std::size_t, std::string_view>::first);
-  std::vector<std::string> out;
-  for (const auto& [distance, name] : ranked) {
-    if (out.size() < kMostSuggestions) out.emplace_back(name);
-  }
-  return out;
 }
 
 double Radians(double degrees) { return degrees * std::numbers::pi / 180; }
@@ -250,7 +211,7 @@ Result<Zone> ZoneTable::ResolveRegion(std::string_view text) const {
   }
   const std::string region = Upper(text.substr(colon + 1));
   std::vector<std::string_view> providers;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const CloudRegion& candidate : regions_) {
     if (providers.empty() || providers.back() != candidate.provider) {
       providers.push_back(candidate.provider);
@@ -264,12 +225,12 @@ Result<Zone> ZoneTable::ResolveRegion(std::string_view text) const {
                 fmt::format("no cloud '{}' for region '{}'; there are {}", provider.substr(0, 40),
                             text.substr(0, 80), fmt::join(providers, ", ")));
   }
-  const auto near = NearNames(text.substr(colon + 1), names);
+  const std::string near = DidYouMean(text.substr(colon + 1), names);
   return Fail(
       Code::kNotFound,
-      fmt::format("{} has no region '{}' in the table; {}", provider, text.substr(colon + 1, 80),
-                  near.empty() ? "'lowtide zones' lists them, and a zone key serves as well"
-                               : fmt::format("did you mean {}?", fmt::join(near, ", "))));
+      fmt::format(
+          "{} has no region '{}' in the table; {}", provider, text.substr(colon + 1, 80),
+          near.empty() ? "'lowtide zones' lists them, and a zone key serves as well" : near));
 }
 
 Error ZoneTable::Unknown(std::string_view key) const {
@@ -292,7 +253,7 @@ Error ZoneTable::Unknown(std::string_view key) const {
     return fail(fmt::format("{}: use {}{}", note, split ? "one of " : "", listed));
   }
   std::vector<std::string_view> below;
-  std::vector<std::string_view> keys;
+  std::vector<std::string> keys;
   for (const ZoneInfo& info : zones_) {
     keys.push_back(info.zone.key);
     if (info.zone.key.starts_with(upper + "-")) below.push_back(info.zone.key);
@@ -301,8 +262,7 @@ Error ZoneTable::Unknown(std::string_view key) const {
     return fail(fmt::format("it is divided into {}", fmt::join(below, ", ")));
   }
   for (const CloudRegion& region : regions_) keys.push_back(region.region);
-  const auto near = NearNames(key, keys);
-  if (!near.empty()) return fail(fmt::format("did you mean {}?", fmt::join(near, ", ")));
+  if (const std::string near = DidYouMean(key, keys); !near.empty()) return fail(near);
   return fail("'lowtide zones' lists them, 'lowtide zones --near LAT,LON' those around a place");
 }
 

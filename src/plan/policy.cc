@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "base/near_names.h"
 #include "base/time.h"
 
 namespace lowtide {
@@ -202,7 +203,9 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options) 
     if (!watts || *watts <= 0) {
       return Fail(
           Code::kInvalidArgument,
-          fmt::format("policy '{}': expected fixed:WATTS with WATTS above 0", text.substr(0, 64)));
+          fmt::format("'{}' is not a policy; expected fixed:WATTS with WATTS above 0, such as "
+                      "fixed:200",
+                      text.substr(0, 64)));
     }
     policy.kind = PolicyKind::kFixed;
     policy.fixed_limit = Watts(*watts);
@@ -221,9 +224,11 @@ Result<Policy> ParsePolicy(std::string_view text, const PolicyOptions& options) 
     LOWTIDE_TRY_STATUS(CheckMaxIntensity(options.max_intensity));
     return policy;
   }
+  const std::string near = DidYouMean(text.substr(0, text.find(':')),
+                                      std::vector<std::string>{"none", "fixed", "zeus", "chase"});
   return Fail(Code::kInvalidArgument,
-              fmt::format("'{}' is not a policy; allowed are none, fixed:WATTS, zeus and chase",
-                          text.substr(0, 64)));
+              fmt::format("'{}' is not a policy; {}{}allowed are none, fixed:WATTS, zeus and chase",
+                          text.substr(0, 64), near, near.empty() ? "" : " "));
 }
 
 std::string PolicyName(const Policy& policy) {

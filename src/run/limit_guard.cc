@@ -82,8 +82,11 @@ std::optional<std::string> LimitGuard::KeepWatched() {
   pollfd pipe{watchdog_.Get(), 0, 0};
   if (::poll(&pipe, 1, 0) <= 0 || (pipe.revents & POLLERR) == 0) return std::nullopt;
   auto again = options_.start_watchdog(JournalPath(options_.folder, options_.run_id));
-  watchdog_ = again ? *std::move(again) : UniqueFd();
-  if (again) return "the watchdog over the power limits had died; it has been started anew";
+  if (again) {
+    watchdog_ = *std::move(again);
+    return "the watchdog over the power limits had died; it has been started anew";
+  }
+  watchdog_ = UniqueFd();
   return "the watchdog over the power limits has died and cannot be started anew: " +
          again.error().message + "; a killed run would leave them until the next one starts";
 }

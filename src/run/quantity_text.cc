@@ -25,23 +25,37 @@ std::string FormatSignificant(double value, int digits) {
   return fmt::format("{:.{}f}", rounded, decimals);
 }
 
+QuantityUnit EnergyUnit(Joules energy) {
+  const double size = std::abs(energy.v);
+  if (size == 0) return {1, "J"};
+  // What rounds to 1000 of a unit is one of the next.
+  if (size < 0.9995e-3) return {1e-6, "µJ"};
+  if (size < 0.9995) return {1e-3, "mJ"};
+  if (size < 999.5) return {1, "J"};
+  if (size < kLargestInJoules) return {1000, "kJ"};
+  if (size < 999.5 * kJoulesPerWh) return {kJoulesPerWh, "Wh"};
+  return {kJoulesPerKwh, "kWh"};
+}
+
+QuantityUnit CarbonUnit(Grams carbon) {
+  const double size = std::abs(carbon.v);
+  if (size == 0) return {1, "g"};
+  if (size < 0.9995e-3) return {1e-6, "µg"};
+  if (size < 0.9995) return {1e-3, "mg"};
+  if (size < 999.5) return {1, "g"};
+  if (size < 999.5e3) return {1e3, "kg"};
+  return {1e6, "t"};
+}
+
 std::string FormatEnergy(Joules energy) {
-  const double joules = energy.v;
-  const double size = std::abs(joules);
-  if (size < 999.5) return FormatSignificant(joules) + " J";
-  if (size < kLargestInJoules) return FormatSignificant(joules / 1000) + " kJ";
-  if (size < 999.5 * kJoulesPerWh) return FormatSignificant(joules / kJoulesPerWh) + " Wh";
-  return FormatSignificant(joules / kJoulesPerKwh, 4) + " kWh";
+  const QuantityUnit unit = EnergyUnit(energy);
+  const int digits = unit.size == kJoulesPerKwh ? 4 : 3;
+  return fmt::format("{} {}", FormatSignificant(energy.v / unit.size, digits), unit.name);
 }
 
 std::string FormatCarbon(Grams carbon) {
-  const double grams = carbon.v;
-  const double size = std::abs(grams);
-  if (size == 0) return "0 g";
-  if (size < 0.9995) return FormatSignificant(grams * 1000) + " mg";
-  if (size < 999.5) return FormatSignificant(grams) + " g";
-  if (size < 999.5e3) return FormatSignificant(grams / 1000) + " kg";
-  return FormatSignificant(grams / 1e6) + " t";
+  const QuantityUnit unit = CarbonUnit(carbon);
+  return fmt::format("{} {}", FormatSignificant(carbon.v / unit.size), unit.name);
 }
 
 std::string FormatShare(double share) { return fmt::format("{:.1f} %", share * 100); }

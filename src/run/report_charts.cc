@@ -140,24 +140,6 @@ std::string EpochName(const EpochGroup& group) {
                           : fmt::format("mean of epochs {} to {}", group.first, group.last);
 }
 
-struct Scale {
-  double divisor = 1;
-  const char* unit = "";
-};
-
-Scale EnergyScale(double joules) {
-  if (joules < 1e3) return {1, "J"};
-  if (joules < 36e3) return {1e3, "kJ"};
-  if (joules < 3.6e6) return {3600, "Wh"};
-  return {kJoulesPerKwh, "kWh"};
-}
-
-Scale CarbonScale(double grams) {
-  if (grams < 1) return {1e-3, "mg"};
-  if (grams < 1e3) return {1, "g"};
-  return {1e3, "kg"};
-}
-
 ChartAxis EpochAxis(const std::vector<EpochGroup>& groups) {
   ChartAxis axis;
   axis.high = static_cast<double>(groups.size());
@@ -273,19 +255,19 @@ std::string EpochChart(const Report& report) {
     carbon = true;
     most_carbon = std::max(most_carbon, g.carbon_g / g.count);
   }
-  const Scale energy_scale = EnergyScale(most_energy);
-  const Scale carbon_scale = CarbonScale(most_carbon);
+  const QuantityUnit energy_unit = EnergyUnit(Joules(most_energy));
+  const QuantityUnit carbon_unit = CarbonUnit(Grams(most_carbon));
   std::vector<ChartBar> energy_bars;
   std::vector<ChartBar> carbon_bars;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const EpochGroup& g = groups[i];
     const auto at = static_cast<double>(i);
     const double joules = g.energy_j / g.count;
-    energy_bars.push_back({at, at + 1, joules / energy_scale.divisor,
+    energy_bars.push_back({at, at + 1, joules / energy_unit.size,
                            fmt::format("{}: {}", EpochName(g), FormatEnergy(Joules(joules)))});
     if (!g.carbon_known) continue;
     const double grams = g.carbon_g / g.count;
-    carbon_bars.push_back({at, at + 1, grams / carbon_scale.divisor,
+    carbon_bars.push_back({at, at + 1, grams / carbon_unit.size,
                            fmt::format("{}: {}", EpochName(g), FormatCarbon(Grams(grams)))});
   }
   const ChartAxis x = EpochAxis(groups);
@@ -295,8 +277,8 @@ std::string EpochChart(const Report& report) {
                           kPlotWidth,
                           130,
                           x,
-                          MakeValueAxis(most_energy / energy_scale.divisor, 4,
-                                        fmt::format("energy, {}", energy_scale.unit))};
+                          MakeValueAxis(most_energy / energy_unit.size, 4,
+                                        fmt::format("energy, {}", energy_unit.name))};
   chart.Grid(energy, carbon ? SvgChart::XLabels::kHidden : SvgChart::XLabels::kShown);
   chart.Bars(energy, energy_bars, "c1");
   if (carbon) {
@@ -305,8 +287,8 @@ std::string EpochChart(const Report& report) {
                            kPlotWidth,
                            130,
                            x,
-                           MakeValueAxis(most_carbon / carbon_scale.divisor, 4,
-                                         fmt::format("carbon, {}CO2e", carbon_scale.unit))};
+                           MakeValueAxis(most_carbon / carbon_unit.size, 4,
+                                         fmt::format("carbon, {}CO2e", carbon_unit.name))};
     chart.Grid(lower, SvgChart::XLabels::kShown);
     chart.Bars(lower, carbon_bars, "c3");
   }

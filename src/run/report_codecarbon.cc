@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -100,11 +101,16 @@ std::string CsvLine(const std::vector<std::string>& fields) {
   return out + "\n";
 }
 
+// A GPU that is there; a component without an id stands for GPUs that were not found.
+bool IsGpu(const ComponentLine& line) {
+  return line.record.kind == "gpu" && !line.record.uuid.empty();
+}
+
 // GPU models as codecarbon writes them: "2 x NVIDIA A40".
 std::string GpuModels(const Report& report) {
   std::vector<std::pair<std::string, int>> models;
   for (const ComponentLine& line : report.components) {
-    if (line.record.kind != "gpu") continue;
+    if (!IsGpu(line)) continue;
     if (!models.empty() && models.back().first == line.record.name) {
       ++models.back().second;
     } else {
@@ -118,10 +124,8 @@ std::string GpuModels(const Report& report) {
   return out;
 }
 
-int GpuCount(const Report& report) {
-  int count = 0;
-  for (const ComponentLine& line : report.components) count += line.record.kind == "gpu" ? 1 : 0;
-  return count;
+std::ptrdiff_t GpuCount(const Report& report) {
+  return std::ranges::count_if(report.components, IsGpu);
 }
 
 }  // namespace

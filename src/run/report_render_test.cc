@@ -127,6 +127,21 @@ TEST(Codecarbon, MatchesTheGoldenFileAndItsColumns) {
   EXPECT_EQ(field(2, "energy_consumed"), "");
   EXPECT_EQ(field(2, "gpu_energy"), "");
   EXPECT_EQ(field(2, "timestamp"), "2026-11-30T13:00:42");
+  // Without a GPU both are empty, as codecarbon leaves them.
+  EXPECT_EQ(field(2, "gpu_count"), "");
+  EXPECT_EQ(field(2, "gpu_model"), "");
+}
+
+TEST(Codecarbon, CountsAGpuThatIsThereButCannotBeMeasured) {
+  RunData run = RunWithoutEnergy();
+  run.components[0].uuid = "GPU-1";
+  run.components[0].name = "NVIDIA A40";
+  const auto table = ParseCsv(
+      CodecarbonHeader() + CodecarbonRow(BuildReport(std::move(run), {}), LocalTimeAt({})), "x");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->rows[0].fields[*table->Find("gpu_count")], "1");
+  EXPECT_EQ(table->rows[0].fields[*table->Find("gpu_model")], "1 x NVIDIA A40");
+  EXPECT_EQ(table->rows[0].fields[*table->Find("gpu_energy")], "");
 }
 
 TEST(Codecarbon, QuotesWhatNeedsIt) {

@@ -28,12 +28,19 @@ TEST(QuantityText, KeepsThreeDigits) {
 
 TEST(QuantityText, ChoosesTheUnitBySize) {
   EXPECT_EQ(FormatEnergy(Joules(0)), "0 J");
+  EXPECT_EQ(FormatEnergy(Joules(1.234e-7)), "0.123 µJ");
+  EXPECT_EQ(FormatEnergy(Joules(0.00045)), "450 µJ");
+  EXPECT_EQ(FormatEnergy(Joules(0.0009996)), "1.00 mJ");
+  EXPECT_EQ(FormatEnergy(Joules(0.25)), "250 mJ");
+  EXPECT_EQ(FormatEnergy(Joules(0.9996)), "1.00 J");
   EXPECT_EQ(FormatEnergy(Joules(999)), "999 J");
   EXPECT_EQ(FormatEnergy(Joules(999.6)), "1.00 kJ");
   EXPECT_EQ(FormatEnergy(Joules(35999)), "36.0 kJ");
   EXPECT_EQ(FormatEnergy(Joules(36000)), "10.0 Wh");
   EXPECT_EQ(FormatEnergy(Joules(3.6e6)), "1.000 kWh");
   EXPECT_EQ(FormatCarbon(Grams(0)), "0 g");
+  EXPECT_EQ(FormatCarbon(Grams(4.56e-6)), "4.56 µg");
+  EXPECT_EQ(FormatCarbon(Grams(0.0009996)), "1.00 mg");
   EXPECT_EQ(FormatCarbon(Grams(0.0123)), "12.3 mg");
   EXPECT_EQ(FormatCarbon(Grams(0.9999)), "1.00 g");
   EXPECT_EQ(FormatCarbon(Grams(1234)), "1.23 kg");
@@ -160,7 +167,7 @@ TEST(Report, WithoutEnergyEverythingThatDependsOnItIsNull) {
   EXPECT_FALSE(report.epochs[0].mean_power);
   ASSERT_EQ(report.warnings.size(), 2U);
   EXPECT_THAT(report.warnings[0], HasSubstr("lowtide itself ended"));
-  EXPECT_THAT(report.warnings[1], HasSubstr("NVML: energy missing"));
+  EXPECT_THAT(report.warnings[1], HasSubstr("GPU: energy missing"));
 }
 
 TEST(Report, EpochLinesDivideByTheirOwnTimeAndKnownEnergy) {

@@ -186,7 +186,7 @@ inline RunData RunWithoutEnergy() {
   run.state = RunState::kInterrupted;
   ComponentRecord gpu;
   gpu.kind = "gpu";
-  gpu.name = "NVML";
+  gpu.name = "GPU";
   gpu.status = Provenance::kMissing;
   gpu.note = "libnvidia-ml.so.1 was not found";
   run.components.push_back(gpu);

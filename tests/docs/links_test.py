@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks that every relative link of the documentation leads somewhere, anchors included.
 
-usage: links_test.py SOURCE_ROOT
+usage: links_test.py ROOT
+
+ROOT is the repository, or share/doc/lowtide of an installed prefix.
 """
 
 import pathlib
@@ -46,7 +48,7 @@ def main():
             failed = True
             print(f"{page.relative_to(root)}: {problem}")
     index = (root / "docs/README.md").read_text()
-    for page in sorted((root / "docs").glob("[rt]*/*.md")):
+    for page in sorted((root / "docs").glob("[hrt]*/*.md")):
         if str(page.relative_to(root / "docs")) not in index:
             failed = True
             print(f"docs/README.md does not list {page.relative_to(root / 'docs')}")

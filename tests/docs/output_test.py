@@ -28,6 +28,7 @@ MASKS = [
     (r"less than a minute|(?<![\w.])\d+ (?:min|h|days)\b(?! +\d|:)", "AGE"),
     (r"(?<![\w:.])\d+(?:\.\d+)?(?![\w.])", "N"),
     (r", over for AGE", ""),
+    (r"(watttime, marginal, direct), (?:estimated|forecast)", r"\1, KIND"),  # later in the hour
     (r" +", " "),
     (r"(?m)^( TIME N N N) N to N$", r"\1"),  # a day of an hour or less may have no band
 ]

@@ -79,11 +79,21 @@ def test_no_intensity_gives_energy_and_says_why_there_is_no_carbon(lowtide, fake
 def test_a_trace_that_does_not_cover_the_run_is_missing_not_zero(lowtide, fake_gpus):
     fake_gpus({"gpus": [{"demand": 200}]})
     trace = lowtide.folder / "trace.csv"
-    trace.write_text("time,DE\n2020-01-01T00:00Z,400\n2020-01-01T01:00Z,410\n")
-    report = lowtide.report("--trace", trace, "--zone", "DE", "--", "sleep", "0.5")
+    # A hole from 01:00 to 05:00.
+    trace.write_text("time,DE\n2020-01-01T00:00Z,400\n2020-01-01T05:00Z,410\n2020-01-01T06:00Z,410\n")
+    within = ["--trace", trace, "--zone", "DE", "--grid-time"]
+    report = lowtide.report(*within, "2020-01-01T02:00Z", "--", "sleep", "0.5")
     assert report["energy_kwh"] > 0
     assert report["carbon_g"] is None
     assert report["intensity"]["missing_share"] == 1
+    # The run outlasts the trace, which ends at 07:00.
+    report = lowtide.report(*within, "2020-01-01T06:30Z", "--time-scale", 3600, "--", "sleep", "1.5")
+    assert 0.3 < report["intensity"]["missing_share"] < 0.95
+    assert report["carbon_g"] > 0
+    # It begins where nothing is known: that is told at once.
+    done = lowtide.call("run", *within, "2020-01-01T07:00Z", "--", "sleep", "5")
+    assert done.returncode == 3
+    assert "covers 2020-01-01T00:00:00Z to 2020-01-01T07:00:00Z" in done.stderr and "--grid-time" in done.stderr
 
 
 def test_carbon_is_energy_times_intensity_times_pue(lowtide, fake_gpus):

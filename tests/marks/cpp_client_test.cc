@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <clocale>
 #include <cmath>
@@ -115,6 +116,20 @@ TEST(CppClient, LeavesOutMetricsThatTheProtocolRefuses) {
   const auto sent = std::get<MetricsMark>(counted.back()).metrics.size();
   EXPECT_GT(sent, 200U);
   EXPECT_LE(sent, 256U);
+}
+
+TEST(CppClient, SaysOnceWhichMetricsAreMissing) {
+  MarksHost host;
+  marks::Options options = OptionsFor(host.Path());
+  options.debug = true;
+  Client client(std::move(options));
+  client.EpochBegin(0);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) client.Log({{"loss", 0.1}, {"", 1}, {"diverged", kNan}});
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
+  EXPECT_NE(said.find("metrics: metrics are left out"), std::string::npos) << said;
+  EXPECT_NE(said.find("not finite"), std::string::npos) << said;
 }
 
 TEST(CppClient, SleepsTheDelay) {

@@ -127,7 +127,7 @@ std::optional<GramsPerKwh> EmissionFactors::Of(std::string_view fuel, Basis basi
   return basis == Basis::kDirect ? it->second.direct : it->second.lifecycle;
 }
 
-Payload IntensityFromMix(std::vector<Generation> rows, const EmissionFactors& factors,
+Payload IntensityFromMix(const std::vector<Generation>& rows, const EmissionFactors& factors,
                          Basis basis) {
   Payload out;
   Tracks tracks = MakeTracks(rows, factors, basis, out);

@@ -48,6 +48,7 @@ struct Generation {
 //    ones, such as the sun's in the evening, are left out by some operators), or
 //  - nothing was generated.
 // Stretches longer than a day are gaps, not slots. `zone` is not set.
-Payload IntensityFromMix(std::vector<Generation> rows, const EmissionFactors& factors, Basis basis);
+Payload IntensityFromMix(const std::vector<Generation>& rows, const EmissionFactors& factors,
+                         Basis basis);
 
 }  // namespace lowtide

@@ -13,8 +13,8 @@ Generation Gave(std::string_view fuel, int hour, std::optional<double> mw) {
   return {std::string(fuel), std::string(fuel), kT0 + hour * 1h, kT0 + (hour + 1) * 1h, mw};
 }
 
-Payload Lifecycle(std::vector<Generation> rows) {
-  return IntensityFromMix(std::move(rows), TestFactors(), Basis::kLifecycle);
+Payload Lifecycle(const std::vector<Generation>& rows) {
+  return IntensityFromMix(rows, TestFactors(), Basis::kLifecycle);
 }
 
 TEST(EmissionFactorsTest, TheTableIsTheDocumentedOne) {

@@ -23,7 +23,7 @@ Result<ProviderAnswer> MixProvider::Compute(const Zone& zone, TimePoint from, Ti
   for (const Generation& row : mix.rows) {
     if (row.fuel == "unknown" && row.amount.value_or(0) > 0) unknown.insert(row.code);
   }
-  Payload payload = IntensityFromMix(std::move(mix.rows), factors_, basis);
+  Payload payload = IntensityFromMix(mix.rows, factors_, basis);
   payload.notes = std::move(mix.notes);
   if (!unknown.empty()) {
     payload.notes.push_back(

@@ -325,6 +325,7 @@ Result<std::vector<ProviderAnswer>> WattTime::PastForecasts(const Zone& zone, Ti
     }
   }
   std::vector<ProviderAnswer> out;
+  out.reserve(by_issue.size());
   for (auto& [issued, forecast] : by_issue) {
     out.push_back(Finish(zone, region, IntensityKind::kForecast, now, std::move(forecast)));
   }

@@ -148,7 +148,8 @@ TEST_F(YearlyTest, AZeroOfTheSourceIsMissingNotZero) {
 }
 
 TEST_F(YearlyTest, UnknownCountriesAreNeverReplaced) {
-  EXPECT_THAT(ErrorFor("XK"), AllOf(HasSubstr("'XK'"), HasSubstr("AE AF AG"), HasSubstr("ZW")));
+  EXPECT_THAT(ErrorFor("XK"), AllOf(HasSubstr("'XK'"), HasSubstr("lowtide zones")));
+  EXPECT_LT(ErrorFor("XK").size(), 120U);
   EXPECT_THAT(ErrorFor("XK"), Not(HasSubstr(" CF ")));
   EXPECT_THAT(ErrorFor("DEU"), HasSubstr("zone key is 'DE'"));
   EXPECT_THAT(ErrorFor("SWI"), HasSubstr("'SWI'"));

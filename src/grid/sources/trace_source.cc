@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "base/file.h"
@@ -15,8 +14,7 @@ Result<std::unique_ptr<TraceSource>> TraceSource::Open(std::string_view argument
                                                        const Zone& zone) {
   LOWTIDE_TRY(const TraceArgument parts, SplitTraceArgument(argument));
   LOWTIDE_TRY(const std::string text, ReadFile(parts.path));
-  const std::string name = std::filesystem::path(parts.path).filename().string();
-  LOWTIDE_TRY(IntensitySeries series, ParseTrace(text, name, parts.column, zone));
+  LOWTIDE_TRY(IntensitySeries series, ParseTrace(text, parts.path, parts.column, zone));
   return std::make_unique<TraceSource>(std::move(series));
 }
 

@@ -1,13 +1,13 @@
 #include "grid/sources/yearly_source.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
 #include "base/csv.h"
+#include "base/near_names.h"
 #include "grid/sources/constant_source.h"
 #include "grid/zone.h"
 
@@ -112,7 +112,7 @@ Result<YearlyTable> YearlyTable::Parse(std::string_view countries_csv,
 
 Result<std::unique_ptr<Source>> YearlyTable::MakeSource(const Zone& zone) const {
   const std::string code = CountryPart(zone);
-  std::vector<std::string_view> known;
+  std::vector<std::string> known;
   for (const YearlyAverage& average : averages_) {
     if (average.value) known.push_back(average.iso2);
     if (average.iso3 == code) {
@@ -126,9 +126,12 @@ Result<std::unique_ptr<Source>> YearlyTable::MakeSource(const Zone& zone) const 
     return Fail(Code::kNotFound, fmt::format("no yearly average for zone '{}' ({}): {}", zone.key,
                                              average.country, average.note));
   }
-  return Fail(Code::kNotFound,
-              fmt::format("no yearly average for zone '{}': no country '{}'; there are {}",
-                          zone.key, code, fmt::join(known, " ")));
+  const std::string near = DidYouMean(code, known);
+  return Fail(
+      Code::kNotFound,
+      fmt::format("no yearly average for zone '{}': no country '{}'; {}'lowtide zones' lists "
+                  "the zones",
+                  zone.key, code, near.empty() ? near : near + " "));
 }
 
 }  // namespace lowtide
