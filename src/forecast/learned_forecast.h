@@ -20,8 +20,7 @@ namespace lowtide {
 //    known, or when `to` is more than 13 days ahead. The origin's source text says which method was
 //    used and why.
 //  - Weather that does not cover the history and the hours asked for, and a generation mix that
-//  does
-//    not cover the history, are left out, and that is said.
+//    does not cover the history, are left out, and that is said.
 //  - Constants and yearly averages forecast themselves, and keep their kind.
 class LearnedForecast final : public Forecaster {
  public:
