@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "usage.h"
 #include "verbs.h"
+#include "zone_settings.h"
 #include "zone_tables.h"
 
 namespace lowtide::cli {
@@ -76,12 +77,19 @@ Json ToJson(const SettingsSources& sources, const Settings& settings,
           {"state_directory", StateDirectory().string()}};
 }
 
+// As it is written in a file: "[runs.list] ".
+std::string TableOf(const Setting& setting) {
+  if (setting.verb.empty()) return "";
+  std::string path = setting.verb;
+  std::ranges::replace(path, ' ', '.');
+  return fmt::format("[{}] ", path);
+}
+
 void PrintText(const SettingsSources& sources, const Settings& settings) {
   if (settings.empty()) fmt::print("No settings: every option has its default.\n");
   for (const auto& setting : settings) {
-    const std::string verb = setting.verb.empty() ? "" : fmt::format("[{}] ", setting.verb);
     const std::string line =
-        fmt::format("{}{} = {}", verb, setting.key, fmt::join(setting.values, ", "));
+        fmt::format("{}{} = {}", TableOf(setting), setting.key, fmt::join(setting.values, ", "));
     fmt::print("{:<40} {}\n", line, setting.origin);
   }
   // Highest precedence first, as one would look.
@@ -135,8 +143,16 @@ Status CheckValues(CLI::App& app, const std::string& verb, const Settings& setti
   return {};
 }
 
+// Those of [zones.KEY] as those of any verb that has the option.
+Settings WithZonesAsVerbs(Settings settings) {
+  for (Setting& setting : settings) {
+    if (IsZoneSetting(setting)) setting.verb.clear();
+  }
+  return settings;
+}
+
 // A zone that no verb would find. A trace's columns may be called anything.
-Status CheckZones(const Settings& settings) {
+Status CheckZones(const Settings& settings, const ZoneTable& zones) {
   const auto given = [&](std::string_view key) {
     return std::ranges::any_of(settings, [&](const Setting& s) { return s.key == key; });
   };
@@ -146,7 +162,6 @@ Status CheckZones(const Settings& settings) {
     if (setting.key != "zone") continue;
     const std::string& zone = setting.values.back();
     if (given("sources") && ParseCoordinates(zone)) continue;
-    LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
     if (zones.Resolve(zone)) continue;
     // A country without a series of its own has its yearly average.
     IntensityFlags flags;
@@ -168,7 +183,11 @@ int Show(CLI::App& app, bool as_json) {
   const Settings settings = EffectiveSettings(checked->settings);
   const auto book = ProviderSettingsBook::Make(*loaded, Environment);
   if (!book) return PrintError(book.error());
-  for (const Status& status : {CheckValues(app, "", settings), CheckZones(settings)}) {
+  const auto zones = EmbeddedZoneTable();
+  if (!zones) return PrintError(zones.error());
+  for (const Status& status :
+       {CheckZoneSettings(checked->settings, *zones),
+        CheckValues(app, "", WithZonesAsVerbs(settings)), CheckZones(settings, *zones)}) {
     if (!status) return PrintError(status.error());
   }
   for (const std::string& warning : book->Warnings()) LogWarning(warning);

@@ -18,6 +18,8 @@
 #include "settings.h"
 #include "usage.h"
 #include "verbs.h"
+#include "zone_settings.h"
+#include "zone_tables.h"
 
 namespace lowtide::cli {
 namespace {
@@ -109,7 +111,12 @@ Result<InjectedArguments> WithSettings(const CLI::App& app, const std::vector<st
   for (const auto& name : checked.unknown_variables) {
     LogWarning(fmt::format("environment variable {} is not a setting and has no effect", name));
   }
-  return InjectSettings(app, args, checked.settings);
+  if (std::ranges::none_of(checked.settings, IsZoneSetting)) {
+    return InjectSettings(app, args, checked.settings);
+  }
+  LOWTIDE_TRY(const ZoneTable zones, EmbeddedZoneTable());
+  LOWTIDE_TRY_STATUS(CheckZoneSettings(checked.settings, zones));
+  return InjectSettings(app, args, SettingsForZone(app, args, checked.settings, zones));
 }
 
 int Main(int argc, char** argv) {

@@ -1,5 +1,7 @@
 #include "mix_option.h"
 
+#include <CLI/CLI.hpp>
+
 #include <utility>
 
 #include "base/file.h"

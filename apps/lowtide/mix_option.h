@@ -1,12 +1,15 @@
 // --mix: what each kind of power station fed in, for the forecasts that learn from it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "forecast/hourly.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lowtide::cli {
 

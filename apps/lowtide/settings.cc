@@ -14,7 +14,9 @@
 
 #include "base/file.h"
 #include "environment.h"
+#include "option_lookup.h"
 #include "provider_settings.h"
+#include "zone_settings.h"
 
 namespace lowtide::cli {
 namespace {
@@ -100,38 +102,6 @@ Status Collect(const toml::table& table, const std::string& verb, const std::str
   return {};
 }
 
-bool Hidden(const CLI::App& app) { return app.get_parent() != nullptr && app.get_group().empty(); }
-
-std::vector<const CLI::App*> Children(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* child) { return !Hidden(*child); });
-}
-
-const CLI::App* Child(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* child : Children(app)) {
-    if (child->check_name(name)) return child;
-  }
-  return nullptr;
-}
-
-const CLI::App* FindVerb(const CLI::App& app, std::string_view path) {
-  const CLI::App* at = &app;
-  while (!path.empty() && at != nullptr) {
-    const auto end = std::min(path.find(' '), path.size());
-    at = Child(*at, std::string(path.substr(0, end)));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return at;
-}
-
-// The app's own option of that long name; --help and --version are no settings.
-const CLI::Option* FindOption(const CLI::App& app, std::string_view key) {
-  if (key == "help" || key == "help-all" || key == "version") return nullptr;
-  for (const CLI::Option* option : app.get_options()) {
-    if (std::ranges::find(option->get_lnames(), key) != option->get_lnames().end()) return option;
-  }
-  return nullptr;
-}
-
 // The long names of the options of `app` and of the verbs below it.
 void CollectKeys(const CLI::App& app, std::set<std::string>& keys) {
   for (const CLI::Option* option : app.get_options()) {
@@ -146,18 +116,6 @@ std::string AllowedVerbs(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* child : Children(app)) names.push_back(child->get_name());
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// The option that a typed argument names, or nullptr.
-const CLI::Option* TypedOption(const CLI::App& app, std::string_view arg) {
-  if (arg.size() < 2 || arg[0] != '-') return nullptr;
-  if (arg[1] == '-') return FindOption(app, arg.substr(2, arg.find('=') - 2));
-  for (const CLI::Option* option : app.get_options()) {
-    if (std::ranges::find(option->get_snames(), arg.substr(1, 1)) != option->get_snames().end()) {
-      return option;
-    }
-  }
-  return nullptr;
 }
 
 // What settings add for one app, given the arguments typed for it.
@@ -246,11 +204,16 @@ Result<CheckedSettings> CheckSettings(const CLI::App& app, const Settings& setti
   CheckedSettings out;
   for (const auto& setting : settings) {
     if (IsProviderSetting(setting)) continue;
+    if (IsZoneSetting(setting)) {
+      out.settings.push_back(setting);
+      continue;
+    }
     const CLI::App* verb = FindVerb(app, setting.verb);
     if (verb == nullptr) {
-      return Fail(Code::kInvalidArgument,
-                  fmt::format("{}: [{}] is not a verb; allowed are {}, and [sources.NAME]",
-                              setting.origin, setting.verb, AllowedVerbs(app)));
+      return Fail(
+          Code::kInvalidArgument,
+          fmt::format("{}: [{}] is not a verb; allowed are {}, [sources.NAME] and [zones.KEY]",
+                      setting.origin, setting.verb, AllowedVerbs(app)));
     }
     if (setting.key.empty()) continue;  // an empty table
     std::set<std::string> allowed;
@@ -298,10 +261,9 @@ InjectedArguments InjectSettings(const CLI::App& app, const std::vector<std::str
       out.args.push_back(args[next]);
       const CLI::Option* option = TypedOption(*at, args[next]);
       if (option != nullptr) {
-        const bool value_follows = option->get_items_expected_max() > 0 &&
-                                   args[next].find('=') == std::string::npos &&
-                                   (args[next][1] == '-' || args[next].size() == 2);
-        if (value_follows && next + 1 < args.size()) out.args.push_back(args[++next]);
+        if (ValueFollows(*option, args[next]) && next + 1 < args.size()) {
+          out.args.push_back(args[++next]);
+        }
       } else if (!args[next].starts_with('-')) {
         below = Child(*at, args[next]);
       }

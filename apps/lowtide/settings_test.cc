@@ -110,8 +110,9 @@ TEST_F(SettingsTest, UnknownKeysNameFileLineAndWhatIsAllowed) {
   EXPECT_EQ(CheckError("json = true\n\n[runs]\nnme = 'x'"),
             "l.toml:4: unknown key 'nme' in [runs]; allowed are json, name");
   EXPECT_THAT(CheckError("zonne = 'DE'"), HasSubstr("l.toml:1: unknown key 'zonne'; allowed are"));
-  EXPECT_EQ(CheckError("[runn]\nzone = 'DE'"),
-            "l.toml:2: [runn] is not a verb; allowed are run, runs, and [sources.NAME]");
+  EXPECT_EQ(
+      CheckError("[runn]\nzone = 'DE'"),
+      "l.toml:2: [runn] is not a verb; allowed are run, runs, [sources.NAME] and [zones.KEY]");
   EXPECT_THAT(CheckError("[runn]\n"), HasSubstr("l.toml:1: [runn] is not a verb"));
   EXPECT_THAT(CheckError("help = true"), HasSubstr("unknown key 'help'"));
   EXPECT_THAT(CheckError("inner = 1"), HasSubstr("unknown key 'inner'"));

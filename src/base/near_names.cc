@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/sort_stably.h"
+
 namespace lowtide {
 namespace {
 
@@ -58,7 +60,7 @@ std::vector<std::string> NearNames(std::string_view text, std::span<const std::s
       ranked.emplace_back(distance, &candidate);
     }
   }
-  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  SortStably(ranked, [](const auto& entry) { return entry.first; });
   std::vector<std::string> out;
   for (const auto& [distance, name] : ranked) {
     if (out.size() < kMostNames) out.push_back(*name);

@@ -140,7 +140,7 @@ double* FeatureTable::FillMix(std::size_t issue, std::size_t lead, double* out) 
     *out++ = kind.generation[issue - 1];
   }
   *out++ = total_.values[issue - 1];
-  for (const std::size_t window : {24, 168, 672}) *out++ = total_.Mean(issue - window, issue);
+  for (const std::size_t window : {24U, 168U, 672U}) *out++ = total_.Mean(issue - window, issue);
   *out++ = total_.values[tau - 24 * (lead / 24 + 1)];
   *out++ = total_.values[week_before];
   return out;

@@ -10,7 +10,7 @@
 
 #include "base/csv.h"
 #include "base/near_names.h"
-#include "grid/sort_stably.h"
+#include "base/sort_stably.h"
 #include "grid/zone.h"
 
 namespace lowtide {

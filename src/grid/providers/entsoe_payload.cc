@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/csv.h"
-#include "grid/sort_stably.h"
+#include "base/sort_stably.h"
 
 namespace lowtide {
 namespace {

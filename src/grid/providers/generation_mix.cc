@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/csv.h"
-#include "grid/sort_stably.h"
+#include "base/sort_stably.h"
 
 namespace lowtide {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/csv.h"
-#include "grid/sort_stably.h"
+#include "base/sort_stably.h"
 
 namespace lowtide {
 namespace {
