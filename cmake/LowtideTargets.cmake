@@ -89,5 +89,5 @@ function(lowtide_test name)
   # gtest_discover_tests can pass on only one label; ctest -L matches a part of it.
   list(JOIN ARG_LABELS "," ARG_LABELS)
   gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
 endfunction()
